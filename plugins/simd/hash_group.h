@@ -1,0 +1,60 @@
+/*
+ * hash_group.h: the fast path of wide hash kernels: as many messages as lanes, all of one length.
+ *
+ * Such a group needs no bookkeeping: its lanes start and end together, read their messages in place and share one
+ * padding. Most batches are nothing else (hashes of hashes, of keys, of pairs). Included after hash_lanes.h, whose
+ * lanes serve what does not make a group.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_SIMD_HASH_GROUP_H
+#define SVMX_SIMD_HASH_GROUP_H
+
+#include "hash_lanes.h"
+
+struct hash_group {
+    const uint8_t *at[HASH_LANES];
+    uint8_t *digest[HASH_LANES];
+    uint64_t bytes[HASH_LANES];
+    unsigned count;
+};
+
+/* Takes up to HASH_LANES messages; lanes past `count` repeat the last one. Returns the count. */
+static inline unsigned group_take(struct hash_group *g, struct simd_messages *messages)
+{
+    struct simd_message message;
+    g->count = 0;
+    while (g->count < HASH_LANES && simd_messages_next(messages, &message)) {
+        g->at[g->count] = message.data;
+        g->digest[g->count] = message.digest;
+        g->bytes[g->count++] = message.bytes;
+    }
+    for (unsigned i = g->count; i > 0 && i < HASH_LANES; i++) {
+        g->at[i] = g->at[i - 1];
+        g->bytes[i] = g->bytes[i - 1];
+    }
+    return g->count;
+}
+
+static inline int group_is_even(const struct hash_group *g)
+{
+    uint64_t differ = 0;
+    for (unsigned i = 1; i < HASH_LANES; i++)
+        differ |= g->bytes[i] ^ g->bytes[0];
+    return differ == 0;
+}
+
+static inline uint32_t group_mask(const struct hash_group *g)
+{
+    return (uint32_t)((UINT64_C(1) << g->count) - 1);
+}
+
+static inline void group_push(const struct hash_group *g, struct hash_lanes *l, struct hash_state *state)
+{
+    for (unsigned i = 0; i < g->count; i++) {
+        const struct simd_message message = {g->at[i], g->bytes[i], g->digest[i]};
+        lanes_push(l, state, &message);
+    }
+}
+
+#endif

@@ -1,0 +1,222 @@
+/*
+ * keccak256_avx512.c: Keccak-256 for AVX-512, eight messages side by side.
+ *
+ * Three-way logic and rotates are single instructions here: 95 a round, and their ports are the limit.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <immintrin.h>
+
+#include "kernels.h"
+#include "tasks.h"
+
+typedef __m512i word;
+#define WORD_ROTL(a, n) _mm512_rol_epi64(a, n)
+#define KECCAK_UNROLL _Pragma("GCC unroll 12")
+
+static inline word word_xor(word a, word b)
+{
+    return _mm512_xor_si512(a, b);
+}
+
+static inline word word_xor3(word a, word b, word c)
+{
+    return _mm512_ternarylogic_epi64(a, b, c, 0x96);
+}
+
+static inline word word_chi(word a, word b, word c)
+{
+    return _mm512_ternarylogic_epi64(a, b, c, 0xd2);
+}
+
+static inline word word_all(uint64_t k)
+{
+    return _mm512_set1_epi64((long long)k);
+}
+
+#include "keccak256.h"
+
+#define HASH_LANES 8
+#define HASH_BLOCK KECCAK_BLOCK
+#define HASH_TAIL KECCAK_BLOCK
+#include "hash_group.h"
+
+struct hash_state {
+    word words[KECCAK_WORDS];
+};
+
+/* One copy for all callers: unrolled it fills half of the instruction cache. */
+static __attribute__((noinline)) void permute(struct hash_state *state)
+{
+    keccak_permute(state->words);
+}
+
+/* Eight rows of 64 bytes, one a message, become eight words of eight lanes. */
+SIMD_INLINE void transpose(word r[8])
+{
+    const word a0 = _mm512_unpacklo_epi64(r[0], r[1]), a1 = _mm512_unpackhi_epi64(r[0], r[1]);
+    const word a2 = _mm512_unpacklo_epi64(r[2], r[3]), a3 = _mm512_unpackhi_epi64(r[2], r[3]);
+    const word a4 = _mm512_unpacklo_epi64(r[4], r[5]), a5 = _mm512_unpackhi_epi64(r[4], r[5]);
+    const word a6 = _mm512_unpacklo_epi64(r[6], r[7]), a7 = _mm512_unpackhi_epi64(r[6], r[7]);
+    const word b0 = _mm512_shuffle_i64x2(a0, a2, 0x88), b2 = _mm512_shuffle_i64x2(a0, a2, 0xdd);
+    const word b1 = _mm512_shuffle_i64x2(a1, a3, 0x88), b3 = _mm512_shuffle_i64x2(a1, a3, 0xdd);
+    const word b4 = _mm512_shuffle_i64x2(a4, a6, 0x88), b6 = _mm512_shuffle_i64x2(a4, a6, 0xdd);
+    const word b5 = _mm512_shuffle_i64x2(a5, a7, 0x88), b7 = _mm512_shuffle_i64x2(a5, a7, 0xdd);
+    r[0] = _mm512_shuffle_i64x2(b0, b4, 0x88), r[4] = _mm512_shuffle_i64x2(b0, b4, 0xdd);
+    r[1] = _mm512_shuffle_i64x2(b1, b5, 0x88), r[5] = _mm512_shuffle_i64x2(b1, b5, 0xdd);
+    r[2] = _mm512_shuffle_i64x2(b2, b6, 0x88), r[6] = _mm512_shuffle_i64x2(b2, b6, 0xdd);
+    r[3] = _mm512_shuffle_i64x2(b3, b7, 0x88), r[7] = _mm512_shuffle_i64x2(b3, b7, 0xdd);
+}
+
+/* Eight words of each message, of which only the bytes in `mask` are read, the rest being zero. */
+SIMD_INLINE void load_words(word r[8], const uint8_t *const at[8], uint64_t skip, __mmask64 mask)
+{
+    for (int i = 0; i < 8; i++)
+        r[i] = _mm512_maskz_loadu_epi8(mask, at[i] + skip);
+    transpose(r);
+}
+
+SIMD_INLINE void absorb_words(word words[8], const uint8_t *const at[8], uint64_t skip)
+{
+    word r[8];
+    load_words(r, at, skip, ~UINT64_C(0));
+    for (int i = 0; i < 8; i++)
+        words[i] = word_xor(words[i], r[i]);
+}
+
+static inline long long load_word(const uint8_t *at)
+{
+    return (long long)simd_load_u64(at);
+}
+
+static void absorb_blocks(struct hash_state *state, const uint8_t *const at[8], uint64_t blocks)
+{
+    for (uint64_t skip = 0; blocks > 0; blocks--, skip += KECCAK_BLOCK) {
+        absorb_words(state->words, at, skip);
+        absorb_words(state->words + 8, at, skip + 64);
+        const uint64_t last = skip + 128;
+        const word w16 = _mm512_setr_epi64(load_word(at[0] + last), load_word(at[1] + last), load_word(at[2] + last),
+                                           load_word(at[3] + last), load_word(at[4] + last), load_word(at[5] + last),
+                                           load_word(at[6] + last), load_word(at[7] + last));
+        state->words[16] = word_xor(state->words[16], w16);
+        permute(state);
+    }
+}
+
+/* The last block of a group. What is past the rest is not read: the mask keeps even faults away. */
+SIMD_INLINE void load_rest(word block[KECCAK_BLOCK_WORDS], const uint8_t *const at[8], uint64_t skip, unsigned rest)
+{
+    for (unsigned from = 0; from < KECCAK_BLOCK; from += 64) {
+        const unsigned left = rest > from ? rest - from : 0;
+        word r[8] = {0};
+        if (left > 0)
+            load_words(r, at, skip + from, left < 64 ? (UINT64_C(1) << left) - 1 : ~UINT64_C(0));
+        for (unsigned i = 0; i < 8 && from / 8 + i < KECCAK_BLOCK_WORDS; i++)
+            block[from / 8 + i] = r[i];
+    }
+    word *pad = &block[rest / 8], *last = &block[KECCAK_BLOCK_WORDS - 1];
+    *pad = word_xor(*pad, word_all(UINT64_C(1) << 8 * (rest % 8)));
+    *last = word_xor(*last, word_all(UINT64_C(1) << 63));
+}
+
+static void lanes_start(struct hash_state *state, uint32_t lanes)
+{
+    const __mmask8 keep = (__mmask8)~lanes;
+    for (int i = 0; i < KECCAK_WORDS; i++)
+        state->words[i] = _mm512_maskz_mov_epi64(keep, state->words[i]);
+}
+
+/* A message on its own: the scalar permutation is shorter than one of eight lanes. */
+static void absorb_alone(struct hash_state *state, unsigned lane, const uint8_t *at, uint64_t blocks)
+{
+    uint64_t words[KECCAK_WORDS];
+    for (int i = 0; i < KECCAK_WORDS; i++)
+        memcpy(&words[i], (const uint8_t *)&state->words[i] + 8 * lane, 8);
+    simd_keccak256_blocks_scalar(words, at, blocks);
+    for (int i = 0; i < KECCAK_WORDS; i++)
+        memcpy((uint8_t *)&state->words[i] + 8 * lane, &words[i], 8);
+}
+
+static void lanes_absorb(struct hash_state *state, const uint8_t *const at[8], uint64_t blocks, uint32_t busy)
+{
+    const unsigned lane = (unsigned)__builtin_ctz(busy);
+    if ((busy & (busy - 1)) == 0)
+        absorb_alone(state, lane, at[lane], blocks);
+    else
+        absorb_blocks(state, at, blocks);
+}
+
+/* Writes the digests, the first four words of each lane. */
+SIMD_INLINE void write_digests(const word w[4], uint32_t lanes, uint8_t *const digest[8])
+{
+    const word low_pair = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    const word high_pair = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    const word even01 = _mm512_unpacklo_epi64(w[0], w[1]), odd01 = _mm512_unpackhi_epi64(w[0], w[1]);
+    const word even23 = _mm512_unpacklo_epi64(w[2], w[3]), odd23 = _mm512_unpackhi_epi64(w[2], w[3]);
+    const word d02 = _mm512_permutex2var_epi64(even01, low_pair, even23);
+    const word d46 = _mm512_permutex2var_epi64(even01, high_pair, even23);
+    const word d13 = _mm512_permutex2var_epi64(odd01, low_pair, odd23);
+    const word d57 = _mm512_permutex2var_epi64(odd01, high_pair, odd23);
+    const __m256i d[8] = {
+        _mm512_castsi512_si256(d02),       _mm512_castsi512_si256(d13),       _mm512_extracti64x4_epi64(d02, 1),
+        _mm512_extracti64x4_epi64(d13, 1), _mm512_castsi512_si256(d46),       _mm512_castsi512_si256(d57),
+        _mm512_extracti64x4_epi64(d46, 1), _mm512_extracti64x4_epi64(d57, 1),
+    };
+    for (unsigned i = 0; i < 8; i++)
+        if (lanes >> i & 1)
+            _mm256_storeu_si256((__m256i *)(void *)digest[i], d[i]);
+}
+
+static void lanes_digest(const struct hash_state *state, uint32_t lanes, uint8_t *const digest[8])
+{
+    write_digests(state->words, lanes, digest);
+}
+
+static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes)
+{
+    (void)bytes;
+    return keccak_tail(tail, rest, rest_bytes);
+}
+
+/* Messages of one block: the state is made and used up in registers. Stores of 64 bytes are slow, and the general way
+ * would need three times as many. */
+static void group_hash_short(const struct hash_group *g)
+{
+    word block[KECCAK_BLOCK_WORDS], a[KECCAK_WORDS];
+    load_rest(block, g->at, 0, (unsigned)g->bytes[0]);
+    for (int i = 0; i < KECCAK_WORDS; i++)
+        a[i] = i < KECCAK_BLOCK_WORDS ? block[i] : _mm512_setzero_si512();
+    keccak_rounds(a);
+    write_digests(a, group_mask(g), g->digest);
+}
+
+static void group_hash(const struct hash_group *g)
+{
+    struct hash_state state = {0};
+    word block[KECCAK_BLOCK_WORDS];
+    const uint64_t blocks = g->bytes[0] / KECCAK_BLOCK, whole = blocks * KECCAK_BLOCK;
+    absorb_blocks(&state, g->at, blocks);
+    load_rest(block, g->at, whole, (unsigned)(g->bytes[0] - whole));
+    for (int i = 0; i < KECCAK_BLOCK_WORDS; i++)
+        state.words[i] = word_xor(state.words[i], block[i]);
+    permute(&state);
+    write_digests(state.words, group_mask(g), g->digest);
+}
+
+void simd_keccak256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
+{
+    struct simd_messages messages = simd_messages_start(d, first, end);
+    struct hash_lanes lanes;
+    struct hash_state state;
+    struct hash_group group;
+    lanes_init(&lanes, &state, sizeof state);
+    while (group_take(&group, &messages) > 0) {
+        if (group.count == 1 || !group_is_even(&group))
+            group_push(&group, &lanes, &state);
+        else if (group.bytes[0] < KECCAK_BLOCK)
+            group_hash_short(&group);
+        else
+            group_hash(&group);
+    }
+    lanes_drain(&lanes, &state);
+}

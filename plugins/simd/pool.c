@@ -1,0 +1,357 @@
+/*
+ * pool.c: the threads of the SIMD plugin. pool.h says what it promises; this is how.
+ *
+ * Below dispatch on the spine: plugin.c calls it, it calls job bodies. It knows no kernel and no command.
+ *
+ *   taken  .......11   slots that belong to a caller      open  ........1   slots with ranges left to claim
+ *
+ *   slot   users: [OPEN|WAITING|helpers inside]   job: on the caller's stack   next: first number not yet claimed
+ *
+ *   caller   take slot, set job, users = OPEN, set bit in open, wake helpers, claim ranges until none is left,
+ *            clear OPEN, wait for users to be 0, give slot back
+ *   helper   pick a bit of open in turn, users + 1 if OPEN, claim a range, users - 1
+ *
+ * A helper looks at `job` only between users + 1 and users - 1, and the caller does not return while anyone is
+ * inside: the job may live on its stack, and slots, which helpers touch at other times, live as long as the pool.
+ *
+ * Helpers are started by open, not by the first job: submit then allocates nothing and cannot fail for want of a
+ * thread, and the affinity mask is plainly that of open.
+ *
+ * Costs that set the constants (two-core Zen 4, virtual, two threads; x = gain over one thread):
+ *
+ *   hand-over between threads     spinning 0.26 us, through a condition variable 4.4 us (FACTS.md)
+ *   job, helper still spinning    20 us 1.8x   30 us 1.95x   100 us 1.8x   400 us 2.0x
+ *   job, helper asleep            20 us 0.7x   30 us 0.9x    40 us 1.0x    50 us 1.2x    100 us 1.4x    400 us 1.7x
+ *
+ * The wake itself costs the caller 7 us, and the sleeper arrives 20 us later. Hence two thresholds: from
+ * SIMD_POOL_ALONE_NS a job is offered to helpers that are awake, from WAKE_NS it wakes some. In between, every 16th job
+ * wakes one all the same: where such jobs follow each other closely, that helper stays awake and serves the next ones.
+ * With another process on the second core sharing gains nothing and costs those 7 us a job.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "pool.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    SLOTS = 32,         /* bits of `taken` and `open` */
+    WAKE_NS = 45000,    /* jobs from here on wake sleepers */
+    WAKE_TRIAL = 16,    /* below, one job in so many does */
+    RANGE_NS = 5000,    /* no range is cut shorter: a claim costs up to 0.3 us when two cores want the line */
+    SHARE = 4,          /* a claim takes 1 / (SHARE x threads) of what is left: long first, short last */
+    HELPER_SPINS = 250, /* pauses (25-45 ns) of a helper without work: 6-11 us, more than a range; then it sleeps */
+    CALLER_SPINS = 400, /* pauses of a caller that waits for the last range: two ranges or more, then it sleeps */
+    CACHE_LINE = 64
+};
+
+#define USERS_OPEN    (UINT32_C(1) << 31) /* helpers may enter */
+#define USERS_WAITING (UINT32_C(1) << 30) /* the caller sleeps until the last helper leaves */
+
+struct slot {
+    alignas(CACHE_LINE) _Atomic uint32_t users;
+    const struct simd_job *job; /* guarded by users: written while nobody is inside, read by those inside */
+    uint64_t range;             /* shortest range to claim, a multiple of job->grain; guarded likewise */
+    alignas(CACHE_LINE) _Atomic uint64_t next;
+};
+
+struct helper {
+    struct simd_pool *pool;
+    pthread_t thread;
+    uint32_t number;
+};
+
+struct simd_pool {
+    alignas(CACHE_LINE) _Atomic uint32_t taken; /* slots of callers */
+    alignas(CACHE_LINE) _Atomic uint32_t open;  /* slots worth a look; a hint, users decides */
+    alignas(CACHE_LINE) _Atomic uint32_t epoch; /* counts jobs; helpers sleep on it */
+    _Atomic uint32_t sleepers;
+    atomic_bool stop;
+    _Atomic uint32_t unshared; /* jobs below WAKE_NS that found all helpers asleep */
+    alignas(CACHE_LINE) struct slot slots[SLOTS];
+
+    /* Constant after open. */
+    const struct svmx_host *host;
+    uint32_t threads;   /* helpers + 1 */
+    uint32_t slot_mask; /* one slot a thread: with more callers than threads, helpers would only be in the way */
+    struct helper helpers[];
+};
+
+/* ---- waiting ---------------------------------------------------------------------------------------------- */
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t expected) {
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, NULL, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word, uint32_t count) {
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+static inline void spin_pause(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory"); /* `yield` is a no-op on most cores */
+#endif
+}
+
+/* ---- claiming --------------------------------------------------------------------------------------------- */
+
+/* Takes the next range of a job; false when none is left. Relaxed: the number alone travels here, what the job wrote
+ * and read is ordered by users. */
+static bool range_claim(const struct simd_pool *pool, struct slot *slot, uint64_t *first, uint64_t *end) {
+    const struct simd_job *job = slot->job;
+    uint64_t next = atomic_load_explicit(&slot->next, memory_order_relaxed);
+    uint64_t length;
+    do {
+        if (next >= job->count) return false;
+        uint64_t left = job->count - next;
+        length = left / (SHARE * (uint64_t)pool->threads);
+        length -= length % job->grain;
+        if (length < slot->range) length = slot->range;
+        if (length > left) length = left;
+    } while (!atomic_compare_exchange_weak_explicit(&slot->next, &next, next + length, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    *first = next;
+    *end = next + length;
+    return true;
+}
+
+static bool range_run(const struct simd_pool *pool, struct slot *slot) {
+    uint64_t first, end;
+    if (!range_claim(pool, slot, &first, &end)) return false;
+    slot->job->body(slot->job->context, first, end);
+    return true;
+}
+
+/* ---- helpers ---------------------------------------------------------------------------------------------- */
+
+/* Acquire pairs with the release store in job_publish: whoever is inside sees the job. */
+static bool slot_enter(struct slot *slot) {
+    uint32_t users = atomic_load_explicit(&slot->users, memory_order_relaxed);
+    do {
+        if (!(users & USERS_OPEN)) return false;
+    } while (!atomic_compare_exchange_weak_explicit(&slot->users, &users, users + 1, memory_order_acquire,
+                                                    memory_order_relaxed));
+    return true;
+}
+
+/* Release pairs with the acquire loads in slot_drain: the caller sees what the ranges wrote. The slot may belong to
+ * another job when the wake is sent; waiters look again, so one too many does no harm. */
+static void slot_leave(struct slot *slot) {
+    uint32_t before = atomic_fetch_sub_explicit(&slot->users, 1, memory_order_release);
+    if (before == (USERS_WAITING | 1)) futex_wake(&slot->users, 1);
+}
+
+/* Index of the first set bit at or after `turn`, round the corner. */
+static uint32_t bit_in_turn(uint32_t bits, uint32_t turn) {
+    uint32_t later = turn < SLOTS ? bits & (UINT32_MAX << turn) : 0;
+    return (uint32_t)__builtin_ctz(later ? later : bits);
+}
+
+/* Works for one open job: until it is exhausted when it is the only one, else for one range, so that jobs share the
+ * helpers evenly. False when no job is open. */
+static bool help(struct simd_pool *pool, uint32_t *turn) {
+    uint32_t open = atomic_load_explicit(&pool->open, memory_order_acquire);
+    if (open == 0) return false;
+    uint32_t index = bit_in_turn(open, *turn);
+    struct slot *slot = &pool->slots[index];
+    *turn = index + 1;
+    if (!slot_enter(slot)) return true;
+    uint32_t bit = UINT32_C(1) << index;
+    do {
+        if (!range_run(pool, slot)) {
+            /* Still inside, so this is still the job whose bit it is. */
+            atomic_fetch_and_explicit(&pool->open, ~bit, memory_order_relaxed);
+            break;
+        }
+    } while ((atomic_load_explicit(&pool->open, memory_order_relaxed) & ~bit) == 0);
+    slot_leave(slot);
+    return true;
+}
+
+/* Spins a little, then sleeps until the epoch moves on from `seen`. seq_cst pairs with helpers_wake: either that sees
+ * this sleeper, or the kernel sees the new epoch and does not sleep. */
+static void rest(struct simd_pool *pool, uint32_t seen) {
+    for (int i = 0; i < HELPER_SPINS; i++) {
+        if (atomic_load_explicit(&pool->epoch, memory_order_relaxed) != seen) return;
+        spin_pause();
+    }
+    atomic_fetch_add_explicit(&pool->sleepers, 1, memory_order_seq_cst);
+    futex_wait(&pool->epoch, seen);
+    atomic_fetch_sub_explicit(&pool->sleepers, 1, memory_order_relaxed);
+}
+
+static void *helper_main(void *argument) {
+    struct helper *helper = argument;
+    struct simd_pool *pool = helper->pool;
+    char name[16];
+    snprintf(name, sizeof name, "svmx-simd-%u", (unsigned)helper->number);
+    pthread_setname_np(pthread_self(), name);
+    simd_fp_write(SIMD_FP_DEFAULT); /* a new thread inherits its creator's */
+
+    uint32_t turn = helper->number;
+    for (;;) {
+        /* Acquire pairs with helpers_wake and simd_pool_close: the epoch is read before what it announces. */
+        uint32_t seen = atomic_load_explicit(&pool->epoch, memory_order_acquire);
+        if (atomic_load_explicit(&pool->stop, memory_order_relaxed)) return NULL;
+        if (!help(pool, &turn)) rest(pool, seen);
+    }
+}
+
+/* ---- callers ---------------------------------------------------------------------------------------------- */
+
+/* Acquire pairs with the release in slot_return: the last caller is through with the slot. */
+static struct slot *slot_take(struct simd_pool *pool) {
+    uint32_t taken = atomic_load_explicit(&pool->taken, memory_order_relaxed);
+    uint32_t index;
+    do {
+        uint32_t vacant = ~taken & pool->slot_mask;
+        if (vacant == 0) return NULL;
+        index = (uint32_t)__builtin_ctz(vacant);
+    } while (!atomic_compare_exchange_weak_explicit(&pool->taken, &taken, taken | UINT32_C(1) << index,
+                                                    memory_order_acquire, memory_order_relaxed));
+    return &pool->slots[index];
+}
+
+static uint32_t slot_bit(const struct simd_pool *pool, const struct slot *slot) {
+    return UINT32_C(1) << (slot - pool->slots);
+}
+
+static void slot_return(struct simd_pool *pool, struct slot *slot) {
+    atomic_fetch_and_explicit(&pool->taken, ~slot_bit(pool, slot), memory_order_release);
+}
+
+static void helpers_wake(struct simd_pool *pool, uint64_t wanted) {
+    atomic_fetch_add_explicit(&pool->epoch, 1, memory_order_seq_cst);
+    uint32_t sleepers = atomic_load_explicit(&pool->sleepers, memory_order_seq_cst);
+    if (sleepers != 0 && wanted != 0) futex_wake(&pool->epoch, wanted < sleepers ? (uint32_t)wanted : sleepers);
+}
+
+static void job_publish(struct simd_pool *pool, struct slot *slot, const struct simd_job *job, uint64_t range,
+                        uint64_t wake) {
+    slot->job = job;
+    slot->range = range;
+    atomic_store_explicit(&slot->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->users, USERS_OPEN, memory_order_release);
+    atomic_fetch_or_explicit(&pool->open, slot_bit(pool, slot), memory_order_release);
+    helpers_wake(pool, wake);
+}
+
+/* Lets nobody in any more and waits until the last helper has left. */
+static void slot_drain(struct simd_pool *pool, struct slot *slot) {
+    atomic_fetch_and_explicit(&pool->open, ~slot_bit(pool, slot), memory_order_relaxed);
+    atomic_fetch_and_explicit(&slot->users, ~USERS_OPEN, memory_order_relaxed);
+    for (int i = 0; i < CALLER_SPINS; i++) {
+        if (atomic_load_explicit(&slot->users, memory_order_acquire) == 0) return;
+        spin_pause();
+    }
+    uint32_t users = atomic_fetch_or_explicit(&slot->users, USERS_WAITING, memory_order_acquire) | USERS_WAITING;
+    while (users != USERS_WAITING) {
+        futex_wait(&slot->users, users);
+        users = atomic_load_explicit(&slot->users, memory_order_acquire);
+    }
+}
+
+/* Shortest range worth a claim, a multiple of the grain; cost_ps is at least one RANGE_NS. */
+static uint64_t range_floor(const struct simd_job *job) {
+    uint64_t range = job->count / (job->cost_ps / (UINT64_C(1000) * RANGE_NS));
+    uint64_t over = range % job->grain;
+    if (range < job->grain) return job->grain;
+    return over == 0 ? range : range + (job->grain - over);
+}
+
+/* Whether to share a job, in which shortest ranges, and how many sleepers to wake for it. */
+static bool share_plan(struct simd_pool *pool, const struct simd_job *job, uint64_t *range, uint64_t *wake) {
+    if (pool->threads == 1 || job->cost_ps < UINT64_C(1000) * SIMD_POOL_ALONE_NS || job->count <= job->grain)
+        return false;
+    *range = range_floor(job);
+    if (*range >= job->count) return false;
+    *wake = 0;
+    if (job->cost_ps >= UINT64_C(1000) * WAKE_NS) {
+        *wake = (job->count - 1) / *range;
+        return true;
+    }
+    if (atomic_load_explicit(&pool->sleepers, memory_order_relaxed) + 1 < pool->threads)
+        return true; /* somebody is awake */
+    *wake = 1;
+    return atomic_fetch_add_explicit(&pool->unshared, 1, memory_order_relaxed) % WAKE_TRIAL == 0;
+}
+
+void simd_pool_run(struct simd_pool *pool, const struct simd_job *job) {
+    if (job->count == 0) return;
+    uint64_t range, wake;
+    struct slot *slot = share_plan(pool, job, &range, &wake) ? slot_take(pool) : NULL;
+    if (slot == NULL) {
+        job->body(job->context, 0, job->count);
+        return;
+    }
+    job_publish(pool, slot, job, range, wake);
+    while (range_run(pool, slot))
+        ;
+    slot_drain(pool, slot);
+    slot_return(pool, slot);
+}
+
+/* ---- open and close --------------------------------------------------------------------------------------- */
+
+/* Starts up to `wanted` helpers; returns how many live. Signals are blocked over the creation and so in the helpers:
+ * none of the embedder's handlers ever runs on our stacks. */
+static uint32_t helpers_start(struct simd_pool *pool, uint32_t wanted) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    uint32_t started = 0;
+    int error = 0;
+    while (started < wanted && error == 0) {
+        struct helper *helper = &pool->helpers[started];
+        helper->pool = pool;
+        helper->number = started + 1;
+        error = pthread_create(&helper->thread, NULL, helper_main, helper);
+        if (error == 0) started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0) {
+        char text[160];
+        snprintf(text, sizeof text, "simd: only %u of %u threads: pthread_create failed with error %d",
+                 (unsigned)(started + 1), (unsigned)(wanted + 1), error);
+        pool->host->log(pool->host, SVMX_LOG_WARN, text);
+    }
+    return started;
+}
+
+enum svmx_status simd_pool_open(const struct svmx_host *host, uint32_t threads, struct simd_pool **pool) {
+    size_t bytes = sizeof **pool + (threads - 1) * sizeof(struct helper);
+    struct simd_pool *made = host->alloc(host, bytes, alignof(struct simd_pool));
+    if (made == NULL) {
+        host->log(host, SVMX_LOG_ERROR, "simd: no memory for the thread pool");
+        return SVMX_ERR_MEMORY;
+    }
+    memset(made, 0, bytes);
+    made->host = host;
+    made->threads = threads; /* helpers read it only inside a job: it may still shrink below */
+    made->slot_mask = threads < SLOTS ? (UINT32_C(1) << threads) - 1 : UINT32_MAX;
+    made->threads = helpers_start(made, threads - 1) + 1;
+    *pool = made;
+    return SVMX_OK;
+}
+
+void simd_pool_close(struct simd_pool *pool) {
+    if (pool == NULL) return;
+    atomic_store_explicit(&pool->stop, true, memory_order_relaxed);
+    helpers_wake(pool, INT_MAX);
+    for (uint32_t i = 0; i + 1 < pool->threads; i++) pthread_join(pool->helpers[i].thread, NULL);
+    pool->host->release(pool->host, pool);
+}
+
+uint32_t simd_pool_threads(const struct simd_pool *pool) { return pool->threads; }

@@ -1,0 +1,37 @@
+#!/bin/sh
+# coverage.sh [--html]: runs the suites on a build for gcov and prints how many lines and branches of src/ they reached.
+#
+# Status 1 under 85 % of branches, or when a suite failed. --html also writes build/coverage/html/index.html. Installs what
+# is missing (apt, with sudo when not root).
+#
+# SPDX-License-Identifier: Apache-2.0
+set -eu
+. "$(dirname "$0")/common.sh"
+
+asked=85
+html=
+for argument; do
+    case $argument in
+    -h | --help) help ;;
+    --html) html=yes ;;
+    *) die "unknown argument '$argument'; see --help" ;;
+    esac
+done
+
+"$top/scripts/setup.sh" coverage
+build coverage --enable-coverage CC=gcc
+cd "$top/build/coverage"
+find . -name '*.gcda' -exec rm -f {} +
+say "coverage: make check"
+make -j"$jobs" check >check-output.log 2>&1 || :
+# shellcheck disable=SC2046
+"$top/scripts/sum-tests" $(make -s --no-print-directory list-test-logs)
+
+set -- --root "$top" --object-directory . --filter "$top/src/" --exclude-unreachable-branches
+if [ -n "$html" ]; then
+    mkdir -p html
+    gcovr "$@" --html-details html/index.html
+fi
+gcovr "$@" --branches --print-summary --fail-under-branch "$asked" . >report.txt && status=0 || status=$?
+cat report.txt
+[ "$status" -eq 0 ] || die "less than $asked % of the branches of src/ were reached"

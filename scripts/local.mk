@@ -1,0 +1,10 @@
+EXTRA_DIST += \
+	%D%/common.sh \
+	%D%/coverage.sh \
+	%D%/format.sh \
+	%D%/place-modules \
+	%D%/quickstart.sh \
+	%D%/setup.sh \
+	%D%/sum-tests \
+	%D%/test-long.sh \
+	%D%/test.sh

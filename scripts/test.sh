@@ -1,0 +1,87 @@
+#!/bin/sh
+# test.sh [--again] [CONFIGURATION...]: builds svmx in every configuration and runs all tests.
+#
+#   gcc      gcc, warnings are errors: every suite
+#   clang    the same with clang
+#   asan     gcc with the address and undefined-behaviour sanitizers: every suite
+#   tsan     gcc with the thread sanitizer: the thread suites, which are plain C
+#   dist     make distcheck: the tarball builds out of tree, installs, is used by a stranger's program, uninstalls
+#   format   the sources are as clang-format 14 would have them
+#
+# All of them without arguments. Installs the packages that are missing (apt, with sudo when not root). Works in build/;
+# a suite runs again only if it or anything that it uses was rebuilt, or if it failed; --again runs all. The last line is
+# `N passed, N failed, N skipped`, the sum over all suites and configurations; the status is 0 if nothing failed.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+. "$(dirname "$0")/common.sh"
+
+again= wanted=
+for argument; do
+    case $argument in
+    -h | --help) help ;;
+    --again) again=yes ;;
+    gcc | clang | asan | tsan | dist | format) wanted="$wanted $argument" ;;
+    *) die "unknown argument '$argument'; see --help" ;;
+    esac
+done
+[ -n "$wanted" ] || wanted="gcc clang asan tsan dist format"
+
+"$top/scripts/setup.sh" test || exit 1
+cd "$top" || exit 1
+mkdir -p build
+logs=build/test-logs
+: >"$logs"
+
+# Logs of suites that failed last time are no reason not to run them.
+forget_failures() {
+    find "build/$1" -name '*.trs' | while IFS= read -r result; do
+        if [ -n "$again" ] || grep -q '^:recheck: *yes' "$result"; then rm -f "$result" "${result%.trs}.log"; fi
+    done
+}
+
+# check NAME CONFIGURE-ARGUMENT...: builds a configuration and runs its suites. A build that fails leaves a log without a
+# count, which is a failure in the sum.
+check() {
+    name=$1
+    if ! build "$@"; then
+        echo "build/$name/make-output.log" >>"$logs"
+        return
+    fi
+    forget_failures "$name"
+    say "$name: make check"
+    # RECHECK_LOGS: leave the logs of suites for which nothing changed
+    make -C "build/$name" -j"$jobs" check RECHECK_LOGS= >"build/$name/check-output.log" 2>&1 ||
+        grep -E '^(FAIL|ERROR|XPASS|make.*\*\*\*|.*error:)' "build/$name/check-output.log"
+    make -s -C "build/$name" --no-print-directory list-test-logs | sed "s|^|build/$name/|" >>"$logs"
+}
+
+# distcheck is one suite, in the gcc build; its count is that of installcheck.
+check_dist() {
+    build gcc --enable-werror CC=gcc || return
+    [ -z "$again" ] || rm -f build/gcc/distcheck.log
+    say "dist: make distcheck"
+    make -C build/gcc distcheck.log >build/gcc/distcheck-output.log 2>&1 || tail -n 40 build/gcc/distcheck-output.log
+    echo build/gcc/distcheck.log >>"$logs"
+}
+
+check_format() {
+    say "format: clang-format"
+    "$top/scripts/format.sh" --check >build/format.log 2>&1 || tail -n 20 build/format.log
+    echo build/format.log >>"$logs"
+}
+
+for configuration in $wanted; do
+    case $configuration in
+    gcc) check gcc --enable-werror CC=gcc ;;
+    clang) check clang --enable-werror CC=clang ;;
+    asan) check asan --enable-werror --enable-sanitizer=address,undefined CC=gcc 'CFLAGS=-O1 -g' ;;
+    tsan) check tsan --enable-werror --enable-sanitizer=thread CC=gcc 'CFLAGS=-O1 -g' ;;
+    dist) check_dist ;;
+    format) check_format ;;
+    esac
+done
+
+say "sum over: $(echo $wanted)"
+# shellcheck disable=SC2046
+"$top/scripts/sum-tests" $(cat "$logs")

@@ -1,0 +1,18 @@
+/*
+ * clock.h: the real clock.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_BASE_CLOCK_H
+#define SVMX_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* Monotonic, ns. Answered by the vDSO: no system call. */
+uint64_t svmx__clock_ns(void);
+
+/* The moment `timeout_ns` from now on CLOCK_MONOTONIC, for pthread_cond_timedwait; a sum past the end of time stays there. */
+struct timespec svmx__clock_deadline(uint64_t timeout_ns);
+
+#endif

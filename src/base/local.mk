@@ -1,0 +1,7 @@
+libsvmx_core_la_SOURCES += \
+	%D%/alloc.c %D%/alloc.h \
+	%D%/clock.c %D%/clock.h \
+	%D%/log.c %D%/log.h \
+	%D%/queue.c %D%/queue.h \
+	%D%/status.c \
+	%D%/text.c %D%/text.h

@@ -1,0 +1,51 @@
+/*
+ * queue.c: see queue.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/queue.h"
+
+int svmx__queue_init(struct svmx__queue *queue) {
+    *queue = (struct svmx__queue){0};
+    int error = pthread_mutex_init(&queue->lock, NULL);
+    if (error) return error;
+    error = pthread_cond_init(&queue->filled, NULL);
+    if (error) pthread_mutex_destroy(&queue->lock);
+    return error;
+}
+
+void svmx__queue_fini(struct svmx__queue *queue) {
+    pthread_cond_destroy(&queue->filled);
+    pthread_mutex_destroy(&queue->lock);
+}
+
+void svmx__queue_push(struct svmx__queue *queue, struct svmx__link *link) {
+    link->next = NULL;
+    pthread_mutex_lock(&queue->lock);
+    if (queue->last)
+        queue->last->next = link;
+    else
+        queue->first = link;
+    queue->last = link;
+    pthread_cond_signal(&queue->filled);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+struct svmx__link *svmx__queue_pop(struct svmx__queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->first && !queue->closed) pthread_cond_wait(&queue->filled, &queue->lock);
+    struct svmx__link *link = queue->first;
+    if (link) {
+        queue->first = link->next;
+        if (!queue->first) queue->last = NULL;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return link;
+}
+
+void svmx__queue_close(struct svmx__queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    queue->closed = true;
+    pthread_cond_broadcast(&queue->filled);
+    pthread_mutex_unlock(&queue->lock);
+}

@@ -1,0 +1,39 @@
+/*
+ * queue.h: a first-in first-out list between threads, for entries that carry their own link.
+ *
+ * Never full and never allocates: how much may wait is decided before an entry is pushed (submit.c). One queue a
+ * device; its submitter thread pops.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_BASE_QUEUE_H
+#define SVMX_BASE_QUEUE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct svmx__link {
+    struct svmx__link *next;
+};
+
+struct svmx__queue {
+    pthread_mutex_t lock; /* guards all below; held for a few instructions only */
+    pthread_cond_t filled;
+    struct svmx__link *first, *last;
+    bool closed;
+};
+
+/* 0, or the error number of pthread. */
+int svmx__queue_init(struct svmx__queue *queue);
+void svmx__queue_fini(struct svmx__queue *queue);
+
+/* Appends. The entry may be popped, and gone, before this returns. */
+void svmx__queue_push(struct svmx__queue *queue, struct svmx__link *link);
+
+/* Takes the oldest entry; blocks while there is none. NULL once the queue is closed and empty. */
+struct svmx__link *svmx__queue_pop(struct svmx__queue *queue);
+
+/* No more pushes; pops give what is left, then NULL. */
+void svmx__queue_close(struct svmx__queue *queue);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * staging_pool.h: memory of one device, kept between batches.
+ *
+ * Power-of-two classes. A buffer is used again only if its kind is the same and its usage flags contain those asked
+ * for: the prototype crashed until it compared them. Bounded: what comes back above the limit is freed. Called by
+ * stage.c and collect.c; knows a device only through two functions.
+ *
+ *   class 12  4 KiB  -> [staging, host write] -> [device, kernel read]
+ *   class 13  8 KiB
+ *   class 14 16 KiB  -> [device, kernel read + copy target]
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_CACHE_STAGING_POOL_H
+#define SVMX_CACHE_STAGING_POOL_H
+
+#include <pthread.h>
+#include <svmx/plugin.h>
+
+struct svmx__staging {
+    struct svmx__staging *next; /* while it lies in the pool */
+    struct svmx_memory *memory; /* the plugin's; NULL on devices that use host memory */
+    void *host;                 /* its address, where the usage has a host flag; else NULL */
+    uint64_t bytes;             /* a power of two, at least what was asked for */
+    uint32_t kind, usage;
+};
+
+/* How memory is really made. Called with no lock held; alloc may take long. */
+struct svmx__staging_source {
+    void *user;
+    enum svmx_status (*alloc)(void *user, const struct svmx_memory_desc *desc, struct svmx_memory **memory, void **host);
+    void (*release)(void *user, struct svmx_memory *memory, void *host);
+};
+
+enum { SVMX__STAGING_CLASSES = 48, SVMX__STAGING_MIN_CLASS = 12 };
+
+struct svmx__staging_pool {
+    struct svmx__staging_source source;
+    uint64_t idle_limit_bytes;
+    pthread_mutex_t lock; /* guards all below; never held over source calls */
+    struct svmx__staging *idle[SVMX__STAGING_CLASSES];
+    uint64_t idle_bytes, held_bytes, held_bytes_peak; /* held = idle + in use */
+    uint64_t hits, misses;
+};
+
+void svmx__staging_pool_init(struct svmx__staging_pool *pool, const struct svmx__staging_source *source,
+                             uint64_t idle_limit_bytes);
+
+/* Frees what is idle. Everything acquired must have been released or set aside. */
+void svmx__staging_pool_fini(struct svmx__staging_pool *pool);
+
+/* Gives at least `bytes` of a kind that may be used as asked. MEMORY (also when the device says so), or the source's
+ * error. Contents are whatever they were. */
+enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *pool, enum svmx_memory_kind kind, uint32_t usage,
+                                       uint64_t bytes, struct svmx__staging **staging);
+
+/* Gives it back. NULL is fine. */
+void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging);
+
+/* Frees idle memory until at most `keep_bytes` of it are left. */
+void svmx__staging_trim(struct svmx__staging_pool *pool, uint64_t keep_bytes);
+
+#endif

@@ -1,0 +1,26 @@
+# The command. It sees the public headers only.
+bin_PROGRAMS += svmx
+svmx_CPPFLAGS = $(public_cppflags)
+svmx_LDADD = libsvmx.la
+svmx_SOURCES = \
+	%D%/answer.c \
+	%D%/args.c %D%/args.h \
+	%D%/cmd_config.c \
+	%D%/cmd_devices.c \
+	%D%/cmd_ops.c \
+	%D%/cmd_run.c \
+	%D%/command.h \
+	%D%/help.c %D%/help.h \
+	%D%/hex.c %D%/hex.h \
+	%D%/items.c %D%/items.h \
+	%D%/json.c %D%/json.h \
+	%D%/lines.c %D%/lines.h \
+	%D%/main.c \
+	%D%/run.h \
+	%D%/run_example.c \
+	%D%/run_report.c \
+	%D%/run_stdin.c \
+	%D%/session.c %D%/session.h \
+	%D%/table.c %D%/table.h \
+	%D%/text.c %D%/text.h \
+	%D%/trial.h

@@ -1,0 +1,142 @@
+/*
+ * session.c: an executor for the length of a command. session.h says what each call gives.
+ *
+ * Called by the commands; the only file that turns options of the command line into struct svmx_options.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "session.h"
+#include "text.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char reference_name[] = "none"; /* what SUPERVM_BACKENDS calls the reference code */
+
+/* ---- opening ---- */
+
+static void log_errors_only(void *user, enum svmx_log_level level, const char *text) {
+    (void)user;
+    if (level <= SVMX_LOG_ERROR) cli_error("%s", text);
+}
+
+static enum cli_exit executor_open(struct cli_session *session, const struct svmx_options *options) {
+    struct svmx_error error = {SVMX_OK, ""};
+    enum svmx_status status = svmx_open(&session->executor, options, &error);
+    if (status == SVMX_OK) return CLI_OK;
+    cli_error("cannot open the executor: %s (%s)", error.text, svmx_status_name(status));
+    return CLI_NO_EXECUTOR;
+}
+
+/* --device ITEM as text of SUPERVM_BACKENDS: this one must load, and nothing follows it. */
+static enum cli_exit demand_text(const struct cli_args *args, char *text, size_t text_bytes) {
+    const char *item = args->common[CLI_DEVICE].text;
+    if (args->common[CLI_BACKEND].given)
+        return cli_args_refuse(args->command, "--device and --backend exclude each other");
+    if (*item == '\0' || strpbrk(item, ",+^ ") || *item == '-' || strlen(item) + 8 > text_bytes)
+        return cli_args_refuse(args->command, "--device: '%s' is not NAME or NAME:DEVICE (--backend takes a list)",
+                               item);
+    if (strcmp(item, reference_name) == 0)
+        snprintf(text, text_bytes, "%s", item);
+    else
+        snprintf(text, text_bytes, "+%s,stop", item);
+    return CLI_OK;
+}
+
+static size_t demanded_name_length(const struct cli_session *session) { return strcspn(session->demanded, ":"); }
+
+bool cli_session_accepts(const struct cli_session *session, const char *backend) {
+    if (!session->demanded || strcmp(session->demanded, reference_name) == 0) return true;
+    size_t length = demanded_name_length(session);
+    return strlen(backend) == length && memcmp(backend, session->demanded, length) == 0;
+}
+
+/* A backend may load and have no device that matches: the reference code would then answer unasked. */
+static enum cli_exit demand_check(struct cli_session *session) {
+    struct svmx_device first = {.size = sizeof first};
+    if (svmx_device_get(session->executor, 0, &first) == SVMX_OK && cli_session_accepts(session, first.backend))
+        return CLI_OK;
+    cli_error("no device matches --device %s; svmx devices lists what there is", session->demanded);
+    cli_session_close(session);
+    return CLI_NO_EXECUTOR;
+}
+
+enum cli_exit cli_session_open(struct cli_session *session, const struct cli_args *args, bool quiet) {
+    char demand[128];
+    const struct cli_value *common = args->common;
+    *session = (struct cli_session){.demanded = common[CLI_DEVICE].text};
+    struct svmx_options options = {
+        .size = sizeof options,
+        .backends = common[CLI_BACKEND].text,
+        .variant = common[CLI_VARIANT].text,
+        .threads = (uint32_t)common[CLI_THREADS].number,
+        .log = quiet ? log_errors_only : NULL,
+    };
+    if (session->demanded) {
+        enum cli_exit exit = demand_text(args, demand, sizeof demand);
+        if (exit != CLI_OK) return exit;
+        options.backends = demand;
+    }
+    enum cli_exit exit = executor_open(session, &options);
+    return exit == CLI_OK ? demand_check(session) : exit;
+}
+
+enum cli_exit cli_session_open_bare(struct cli_session *session) {
+    struct svmx_options options = {
+        .size = sizeof options, .backends = reference_name, .flags = SVMX_OPEN_NO_ENVIRONMENT};
+    *session = (struct cli_session){.demanded = NULL};
+    return executor_open(session, &options);
+}
+
+void cli_session_close(struct cli_session *session) {
+    svmx_close(session->executor);
+    session->executor = NULL;
+}
+
+/* ---- questions ---- */
+
+static void op_unknown(const struct cli_session *session, const char *name) {
+    struct cli_guess guess = cli_guess_start(name, strlen(name));
+    struct svmx_op op = {.size = sizeof op};
+    for (uint32_t i = 0; svmx_op_get(session->executor, i, &op) == SVMX_OK; i++) cli_guess_try(&guess, op.name);
+    struct svmx_error error = {SVMX_OK, ""};
+    uint32_t id;
+    (void)svmx_op_find(session->executor, name, &id, &error); /* its text lists the known names */
+    if (guess.best)
+        cli_error("%s; did you mean %s? See svmx ops", error.text, guess.best);
+    else
+        cli_error("%s; see svmx ops", error.text);
+}
+
+enum cli_exit cli_session_op(const struct cli_session *session, const char *name, struct svmx_op *op) {
+    *op = (struct svmx_op){.size = sizeof *op};
+    for (uint32_t i = 0; svmx_op_get(session->executor, i, op) == SVMX_OK; i++)
+        if (strcmp(op->name, name) == 0) return CLI_OK;
+    op_unknown(session, name);
+    return CLI_USAGE;
+}
+
+enum cli_exit cli_session_failed(const char *what, enum svmx_status status, const char *text) {
+    cli_error("%s failed: %s%s%s", what, svmx_status_name(status), *text ? ": " : "", text);
+    return CLI_FAILED;
+}
+
+/* ---- devices in words ---- */
+
+const char *cli_device_kind(const struct svmx_device *device) {
+    switch ((enum svmx_device_kind)device->kind) {
+    case SVMX_DEVICE_CPU: return "cpu";
+    case SVMX_DEVICE_GPU: return "gpu";
+    case SVMX_DEVICE_ACCELERATOR: return "accelerator";
+    case SVMX_DEVICE_MODEL: return "modelled";
+    }
+    return "unknown";
+}
+
+struct cli_device_label cli_device_label(const struct svmx_device *device) {
+    struct cli_device_label label;
+    bool variant = *device->variant != '\0';
+    snprintf(label.line, sizeof label.line, "%s: %s%s%s%s%s%s", device->backend, device->name, variant ? " (" : "",
+             device->variant, variant ? ")" : "", device->kind == SVMX_DEVICE_MODEL ? " [MODELLED]" : "",
+             device->flags & SVMX_DEVICE_TEST ? " [TEST DEVICE]" : "");
+    return label;
+}

@@ -1,0 +1,43 @@
+/*
+ * session.h: an executor for the length of a command, opened as the command's options say.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_CLI_SESSION_H
+#define SVMX_CLI_SESSION_H
+
+#include "args.h"
+#include <svmx/svmx.h>
+
+struct cli_session {
+    svmx_executor_t *executor;
+    const char *demanded; /* the item of --device: nothing else may answer; NULL for none */
+};
+
+/* Opens; CLI_OK, or another code after a message. `quiet`: of the log only errors are shown. */
+enum cli_exit cli_session_open(struct cli_session *session, const struct cli_args *args, bool quiet);
+
+/* Opens the reference code alone, whatever the environment says: for questions that need no device. */
+enum cli_exit cli_session_open_bare(struct cli_session *session);
+
+void cli_session_close(struct cli_session *session);
+
+/* Finds an operation by name; CLI_USAGE after a message that lists the known ones. */
+enum cli_exit cli_session_op(const struct cli_session *session, const char *name, struct svmx_op *op);
+
+/* Is this the backend that --device names? Also true when none was demanded. */
+bool cli_session_accepts(const struct cli_session *session, const char *backend);
+
+/* Says which call failed and why; returns CLI_FAILED. `text` may be "". */
+enum cli_exit cli_session_failed(const char *what, enum svmx_status status, const char *text);
+
+/* "cpu", "gpu", "accelerator", "modelled". */
+const char *cli_device_kind(const struct svmx_device *device);
+
+/* A device in one line: "simd: AMD EPYC, 2 threads (avx512)", with a plain label when it is a test or modelled one. */
+struct cli_device_label {
+    char line[256];
+};
+struct cli_device_label cli_device_label(const struct svmx_device *device);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * trial.h: what `svmx run` on made-up data makes (run_example.c) and prints (run_report.c).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_CLI_TRIAL_H
+#define SVMX_CLI_TRIAL_H
+
+#include "run.h"
+
+struct trial {
+    const struct run *run;
+    uint64_t size, seed;
+    uint32_t tasks, repeat;
+    struct svmx_example *examples; /* `made` of them */
+    uint32_t made;
+    svmx_batch_t *batch;
+    uint64_t bytes_in, bytes_out; /* of all tasks, as named by the arguments */
+    uint64_t first_ns, *times_ns; /* `repeat` times, sorted */
+    struct run_answer answer;
+    char hash[65];
+};
+
+/* Prints a trial that is done: text, JSON, or the hash alone. */
+void trial_print(const struct trial *trial);
+
+#endif

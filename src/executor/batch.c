@@ -1,0 +1,293 @@
+/*
+ * batch.c: what a caller does with a batch before and after it travels: create, add tasks, reset, destroy.
+ *
+ * The checks of one task are here, so that a refused task leaves no trace; checks of the batch as a whole are in
+ * submit.c. One thread at a time.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/batch.h"
+
+#include "base/alloc.h"
+#include "executor/executor.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* No argument is larger: sums of a few of them cannot overflow. */
+#define MAX_ARG_BYTES (UINT64_C(1) << 46)
+
+enum svmx_status svmx_batch_create(svmx_executor_t *executor, svmx_batch_t **batch) {
+    if (!executor || !batch) return SVMX_ERR_ARGUMENT;
+    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    struct svmx_batch *made = calloc(1, sizeof *made);
+    if (!made) return SVMX_ERR_MEMORY;
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes)) goto free_batch;
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    int error = pthread_cond_init(&made->finished, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (error) goto free_batch;
+    pthread_mutex_init(&made->lock, NULL); /* cannot fail with default attributes */
+    made->executor = executor;
+    made->eventfd = -1;
+    svmx__executor_retain(executor);
+    *batch = made;
+    return SVMX_OK;
+
+free_batch:
+    free(made);
+    return SVMX_ERR_MEMORY;
+}
+
+void svmx_batch_destroy(svmx_batch_t *batch) {
+    if (!batch) return;
+    (void)svmx_cancel(batch);
+    (void)svmx_wait(batch, UINT64_MAX);
+    /* Whoever completed it may still be leaving its lock. */
+    pthread_mutex_lock(&batch->lock);
+    pthread_mutex_unlock(&batch->lock);
+    pthread_cond_destroy(&batch->finished);
+    pthread_mutex_destroy(&batch->lock);
+    free(batch->tasks);
+    free(batch->slots);
+    free(batch->first_unit);
+    free(batch->parts);
+    free(batch->sorted_slots);
+    free(batch->sorted_units);
+    free(batch->spans);
+    svmx__executor_release(batch->executor);
+    free(batch);
+}
+
+/* Is the batch the caller's, to be filled? The text says what to do if not. */
+static enum svmx_status must_be_building(svmx_batch_t *batch) {
+    uint32_t state = atomic_load_explicit(&batch->state, memory_order_acquire);
+    if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire))
+        return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
+    if (state == SVMX__BUILDING) return SVMX_OK;
+    if (state == SVMX__DONE)
+        return svmx__fail(&batch->error, SVMX_ERR_STATE,
+                          "this batch has run: svmx_batch_reset empties it, svmx_batch_rearm runs it again");
+    return SVMX_ERR_STATE; /* under way: the text belongs to the library now */
+}
+
+/* Is the batch the caller's, filled or done? */
+static bool is_callers(svmx_batch_t *batch) {
+    uint32_t state = atomic_load_explicit(&batch->state, memory_order_acquire);
+    return state == SVMX__BUILDING || state == SVMX__DONE;
+}
+
+enum svmx_status svmx_batch_reset(svmx_batch_t *batch) {
+    if (!batch) return SVMX_ERR_ARGUMENT;
+    if (!is_callers(batch)) return SVMX_ERR_STATE;
+    batch->task_count = batch->slot_count = batch->part_count = batch->level_count = 0;
+    for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->out_hull[i].high = batch->out_hull[i].low = 0;
+    for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->in_hull[i].high = batch->in_hull[i].low = 0;
+    batch->overlap_checked = false;
+    batch->error.line[0] = '\0';
+    atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
+    return SVMX_OK;
+}
+
+enum svmx_status svmx_batch_rearm(svmx_batch_t *batch) {
+    if (!batch) return SVMX_ERR_ARGUMENT;
+    if (atomic_load_explicit(&batch->state, memory_order_acquire) != SVMX__DONE) return SVMX_ERR_STATE;
+    atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
+    return SVMX_OK;
+}
+
+enum svmx_status svmx_batch_set_tag(svmx_batch_t *batch, uint64_t tag) {
+    if (!batch) return SVMX_ERR_ARGUMENT;
+    if (!is_callers(batch)) return SVMX_ERR_STATE;
+    batch->tag = tag;
+    return SVMX_OK;
+}
+
+enum svmx_status svmx_batch_on_done(svmx_batch_t *batch, svmx_done_fn done, void *user) {
+    if (!batch) return SVMX_ERR_ARGUMENT;
+    if (!is_callers(batch)) return SVMX_ERR_STATE;
+    batch->done = done;
+    batch->done_user = user;
+    return SVMX_OK;
+}
+
+enum svmx_status svmx_batch_set_eventfd(svmx_batch_t *batch, int fd) {
+    if (!batch) return SVMX_ERR_ARGUMENT;
+    if (!is_callers(batch)) return SVMX_ERR_STATE;
+    batch->eventfd = fd;
+    return SVMX_OK;
+}
+
+uint32_t svmx_batch_task_count(const svmx_batch_t *batch) { return batch ? batch->task_count : 0; }
+
+const char *svmx_batch_error(const svmx_batch_t *batch) { return batch ? batch->error.line : "batch is NULL"; }
+
+/* ---- adding a task ------------------------------------------------------------------------------------------- */
+
+/* Checks an argument that is memory of the caller against its parameter. */
+static enum svmx_status check_memory(const struct svmx__op *op, const struct svmx_param *param,
+                                     const struct svmx_arg *arg, struct svmx__text *why) {
+    if (arg->bytes > MAX_ARG_BYTES)
+        return svmx__fail(why, SVMX_ERR_OVERFLOW, "%s: argument '%s' is too large", op->name, param->name);
+    if (!arg->from.in && arg->bytes)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' is NULL but has %" PRIu64 " bytes", op->name,
+                          param->name, arg->bytes);
+    if ((uintptr_t)arg->from.in > UINTPTR_MAX - arg->bytes)
+        return svmx__fail(why, SVMX_ERR_OVERFLOW, "%s: argument '%s' runs past the end of memory", op->name,
+                          param->name);
+    uint64_t item = svmx_type_bytes((enum svmx_type)param->type) * param->record;
+    if (item > 1 && arg->bytes % item)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT,
+                          "%s: argument '%s' has %" PRIu64 " bytes, which is no multiple of %" PRIu64, op->name,
+                          param->name, arg->bytes, item);
+    return SVMX_OK;
+}
+
+/* Turns a result reference into the slot of the output that it names, and raises the level of the new task. */
+static enum svmx_status resolve_result(svmx_batch_t *batch, const struct svmx__op *op, const struct svmx_param *param,
+                                       const struct svmx_arg *arg, struct svmx_slot *slot, uint32_t *level) {
+    uint32_t task = arg->from.result.task, output = arg->from.result.output;
+    if (task >= batch->task_count)
+        return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT,
+                          "%s: argument '%s' takes a result of task %" PRIu32 ", but only %" PRIu32 " came before",
+                          op->name, param->name, task, batch->task_count);
+    const struct svmx__part *part = &batch->parts[batch->tasks[task].part];
+    if (output >= part->op->param_count || part->op->params[output].direction != SVMX_OUT)
+        return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT,
+                          "%s: argument '%s' takes output %" PRIu32 " of task %" PRIu32 ", but %s has no such output",
+                          op->name, param->name, output, task, part->op->name);
+    if (part->op->params[output].type != param->type)
+        return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT,
+                          "%s: argument '%s' takes output %" PRIu32 " of task %" PRIu32 ", which is of another type",
+                          op->name, param->name, output, task);
+    *slot = svmx__task_slots(batch, task)[output];
+    if (*level <= part->level) *level = part->level + 1;
+    return SVMX_OK;
+}
+
+/* Checks one argument and writes its slot. */
+static enum svmx_status take_arg(svmx_batch_t *batch, const struct svmx__op *op, uint32_t at,
+                                 const struct svmx_arg *arg, struct svmx_slot *slot, uint32_t *level) {
+    const struct svmx_param *param = &op->params[at];
+    struct svmx__text *why = &batch->error;
+    if (arg->type != param->type)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' is of the wrong type", op->name, param->name);
+    if (arg->kind == SVMX_ARG_BUFFER)
+        return svmx__fail(why, SVMX_ERR_UNSUPPORTED,
+                          "%s: argument '%s' is a buffer; this version takes host memory, scalars and results",
+                          op->name, param->name);
+    if ((arg->kind == SVMX_ARG_SCALAR) != (param->shape == SVMX_SCALAR))
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' must %sbe a scalar", op->name, param->name,
+                          param->shape == SVMX_SCALAR ? "" : "not ");
+    switch (arg->kind) {
+    case SVMX_ARG_SCALAR: *slot = (struct svmx_slot){arg->from.bits, arg->bytes}; return SVMX_OK;
+    case SVMX_ARG_HOST:
+        *slot = (struct svmx_slot){(uintptr_t)arg->from.in, arg->bytes};
+        return check_memory(op, param, arg, why);
+    case SVMX_ARG_RESULT:
+        if (param->direction == SVMX_OUT)
+            return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' is an output; a result is an input", op->name,
+                              param->name);
+        return resolve_result(batch, op, param, arg, slot, level);
+    default: return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' is of no known kind", op->name, param->name);
+    }
+}
+
+/* The part for tasks of an operation at a level: the newest that fits, else a new one at part_count. */
+static uint32_t find_part(const svmx_batch_t *batch, const struct svmx__op *op, uint32_t level) {
+    for (uint32_t i = batch->part_count; i-- > 0;)
+        if (batch->parts[i].op == op && batch->parts[i].level == level) return i;
+    return batch->part_count;
+}
+
+static bool make_room(svmx_batch_t *batch, uint32_t params, uint32_t part) {
+    if (batch->task_count >= UINT32_MAX - 1 || batch->slot_count > UINT32_MAX - params) return false;
+    return svmx__grow((void **)&batch->tasks, &batch->task_capacity, (size_t)batch->task_count + 1,
+                      sizeof *batch->tasks) &&
+           svmx__grow((void **)&batch->slots, &batch->slot_capacity, (size_t)batch->slot_count + params,
+                      sizeof *batch->slots) &&
+           svmx__grow((void **)&batch->first_unit, &batch->unit_capacity, (size_t)batch->task_count + 2,
+                      sizeof *batch->first_unit) &&
+           svmx__grow((void **)&batch->parts, &batch->part_capacity, (size_t)part + 1, sizeof *batch->parts);
+}
+
+static void widen_hull(struct svmx__hull *hull, const struct svmx_slot *slot) {
+    if (!slot->bytes) return;
+    uintptr_t low = (uintptr_t)slot->at, high = low + slot->bytes;
+    if (hull->low == hull->high) {
+        *hull = (struct svmx__hull){low, high, true};
+        return;
+    }
+    hull->ascending = hull->ascending && low >= hull->high;
+    if (low < hull->low) hull->low = low;
+    if (high > hull->high) hull->high = high;
+}
+
+/* Notes where the memory of a task lies. Results of earlier tasks are known to be outputs: not counted as inputs. */
+static void note_memory(svmx_batch_t *batch, const struct svmx__op *op, const struct svmx_arg *args,
+                        const struct svmx_slot *slots, struct svmx__part *part) {
+    for (uint32_t i = 0; i < op->param_count; i++) {
+        if (op->params[i].shape == SVMX_SCALAR) continue;
+        if (op->params[i].direction == SVMX_OUT) {
+            widen_hull(&batch->out_hull[i], &slots[i]);
+            part->bytes_out += slots[i].bytes;
+        } else {
+            if (args[i].kind == SVMX_ARG_HOST) widen_hull(&batch->in_hull[i], &slots[i]);
+            part->bytes_in += slots[i].bytes;
+        }
+    }
+    batch->overlap_checked = false;
+}
+
+/* Everything is checked and there is room: the task joins the batch. Its slots are written already. */
+static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const struct svmx_arg *args, uint32_t at,
+                        uint32_t level, const struct svmx__size *size) {
+    struct svmx__part *part = &batch->parts[at];
+    if (at == batch->part_count) {
+        *part = (struct svmx__part){.batch = batch, .op = op, .level = level};
+        batch->part_count++;
+        if (level >= batch->level_count) batch->level_count = level + 1;
+    }
+    note_memory(batch, op, args, batch->slots + batch->slot_count, part);
+    part->task_count++;
+    part->units += size->units;
+    part->work += size->work;
+    uint32_t task = batch->task_count++;
+    if (task == 0) batch->first_unit[0] = 0;
+    uint32_t results = 0;
+    for (uint32_t i = 0; i < op->param_count; i++) results |= (uint32_t)(args[i].kind == SVMX_ARG_RESULT) << i;
+    batch->tasks[task] = (struct svmx__task){
+        .part = at, .first_slot = batch->slot_count, .results = results, .units = size->units};
+    batch->first_unit[task + 1] = batch->first_unit[task] + size->units;
+    batch->slot_count += op->param_count;
+}
+
+enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struct svmx_arg *args, size_t arg_count) {
+    if (!batch) return SVMX_ERR_ARGUMENT;
+    enum svmx_status status = must_be_building(batch);
+    if (status != SVMX_OK) return status;
+    struct svmx__text *why = &batch->error;
+    const struct svmx__op *op = svmx__op_by_id(op_id);
+    if (!op) return svmx__fail(why, SVMX_ERR_UNKNOWN, "no operation has the number %" PRIu32, op_id);
+    if (!args) return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: args is NULL", op->name);
+    if (arg_count != op->param_count)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: takes %" PRIu32 " arguments, got %zu", op->name,
+                          op->param_count, arg_count);
+
+    struct svmx_slot slots[SVMX__MAX_PARAMS];
+    struct svmx__size size = {0, 0};
+    uint32_t level = 0;
+    for (uint32_t i = 0; i < op->param_count; i++) {
+        status = take_arg(batch, op, i, &args[i], &slots[i], &level);
+        if (status != SVMX_OK) return status;
+    }
+    status = op->check(slots, &size, why);
+    if (status != SVMX_OK) return status;
+
+    uint32_t part = find_part(batch, op, level);
+    if (!make_room(batch, op->param_count, part))
+        return svmx__fail(why, SVMX_ERR_MEMORY, "%s: no memory for another task", op->name);
+    for (uint32_t i = 0; i < op->param_count; i++) batch->slots[batch->slot_count + i] = slots[i];
+    commit_task(batch, op, args, part, level, &size);
+    return SVMX_OK;
+}

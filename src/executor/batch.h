@@ -1,0 +1,133 @@
+/*
+ * batch.h: the batch, the only thing that travels along the spine.
+ *
+ *   the caller adds tasks          bucket cuts them into parts             every part goes to one device
+ *
+ *   task 0: keccak256  \                                        stage     places its inputs
+ *   task 1: vec_add     \    part 0: keccak256, tasks 0 and 2   dispatch  hands its commands over
+ *   task 2: keccak256   /    part 1: vec_add,   task 1          collect   takes its results
+ *                                                               learn     writes down how it went
+ *
+ * A part is the tasks of one operation at one level: a task that takes results of others is one level above them. A
+ * batch has one owner at a time: the caller while it is BUILDING or DONE, the library in between; `state` hands it over.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_EXECUTOR_BATCH_H
+#define SVMX_EXECUTOR_BATCH_H
+
+#include "base/queue.h"
+#include "base/text.h"
+#include "cache/layout_cache.h"
+#include "cache/pipeline_cache.h"
+#include "cache/staging_pool.h"
+#include "ops/op.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <svmx/svmx.h>
+
+struct svmx__device;
+
+enum svmx__batch_state {
+    SVMX__BUILDING,   /* the caller's */
+    SVMX__QUEUED,     /* the library's; cancel may still take it back */
+    SVMX__RUNNING,    /* the library's */
+    SVMX__CANCELLING, /* taken back; its parts are still in queues */
+    SVMX__DONE        /* the caller's again, with a status */
+};
+
+struct svmx__task {
+    uint32_t part;       /* which part it belongs to */
+    uint32_t first_slot; /* its row in batch->slots */
+    uint32_t results;    /* bit i: argument i is a result of an earlier task */
+    uint32_t reserved;
+    uint64_t units;
+};
+
+/* Room for the commands of one part: copy in, barrier, dispatch, barrier, copy out. */
+enum { SVMX__PART_COMMANDS = 5 };
+
+/* The tasks of one operation at one level, on their way to one device and back. */
+struct svmx__part {
+    struct svmx__link link; /* first: a device's queue holds parts by it */
+    struct svmx_batch *batch; /* NULL in the self-test */
+    const struct svmx__op *op;
+    uint32_t level, task_count;
+    uint64_t units, work, bytes_in, bytes_out;
+
+    /* bucket */
+    const struct svmx_slot *slots; /* host addresses, row-major */
+    const uint64_t *first_unit;    /* task_count + 1 */
+    uint64_t bucket;
+
+    /* route */
+    struct svmx__device *device;
+    uint32_t redone; /* devices that failed it so far */
+
+    /* stage */
+    const struct svmx__layout *layout;
+    const struct svmx__pipeline *pipeline; /* set before stage by the self-test, else by stage */
+    struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
+    struct svmx_command commands[SVMX__PART_COMMANDS];
+    uint32_t command_count;
+
+    /* dispatch, collect */
+    uint64_t ticket;
+    struct svmx_timing timing;
+    enum svmx_status status;
+
+    /* for the receipt */
+    uint64_t queued_ns, start_ns, dispatch_ns, done_ns, end_ns;
+    char reason[128];
+};
+
+/* Where the arguments at one position lie, taken together. Enough to see that nothing overlaps in the usual cases. */
+struct svmx__hull {
+    uintptr_t low, high; /* [low, high); low == high: none */
+    bool ascending;      /* each lay wholly above the ones before */
+};
+
+struct svmx_batch {
+    struct svmx_executor *executor; /* holds a reference */
+    _Atomic uint32_t state;         /* enum svmx__batch_state; release when handed over, acquire when taken */
+    enum svmx_status status;        /* of a DONE batch; under lock until then */
+    struct svmx__text error;
+
+    /* What the caller added. Grown, never shrunk. */
+    struct svmx__task *tasks;
+    struct svmx_slot *slots;
+    uint64_t *first_unit; /* of all tasks numbered through: what a batch with a single part needs */
+    struct svmx__part *parts;
+    size_t task_capacity, slot_capacity, unit_capacity, part_capacity;
+    uint32_t task_count, slot_count, part_count, level_count;
+    struct svmx__hull out_hull[SVMX__MAX_PARAMS], in_hull[SVMX__MAX_PARAMS];
+    bool overlap_checked; /* since the last task was added */
+
+    /* Rows in order of parts, when there are several (bucket), and room to check overlaps (submit). */
+    struct svmx_slot *sorted_slots;
+    uint64_t *sorted_units;
+    struct svmx_slot *spans;
+    size_t sorted_slot_capacity, sorted_unit_capacity, span_capacity;
+
+    /* Wishes of the caller. */
+    uint64_t tag;
+    svmx_done_fn done;
+    void *done_user;
+    int eventfd;
+
+    /* Progress. */
+    bool counted;          /* it holds a place in the queue (svmx_submit) */
+    uint32_t level;        /* that is running */
+    atomic_uint parts_left; /* of this level; who takes the last one goes on */
+    uint64_t enter_ns;
+
+    pthread_mutex_t lock; /* guards the change to DONE */
+    pthread_cond_t finished;
+};
+
+/* The row of a task's slots. */
+static inline struct svmx_slot *svmx__task_slots(struct svmx_batch *batch, uint32_t task) {
+    return batch->slots + batch->tasks[task].first_slot;
+}
+
+#endif

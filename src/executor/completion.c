@@ -1,0 +1,83 @@
+/*
+ * completion.c: the end of a batch, and the calls that ask for it: poll, wait, cancel.
+ *
+ * The change to DONE is the library's last touch of a batch: from then on it is the caller's, who may free it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/clock.h"
+#include "executor/batch.h"
+#include "executor/executor.h"
+
+#include <unistd.h>
+
+static void count(struct svmx_batch *batch, enum svmx_status status) {
+    struct svmx_executor *executor = batch->executor;
+    if (status == SVMX_CANCELLED) {
+        atomic_fetch_add_explicit(&executor->cancelled, 1, memory_order_relaxed);
+        return;
+    }
+    atomic_fetch_add_explicit(&executor->batches, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&executor->tasks, batch->task_count, memory_order_relaxed);
+}
+
+/* Gives its place in the queue to the next. The executor may be on its way to close: nothing of it is touched after. */
+static void leave_queue(struct svmx_executor *executor) {
+    pthread_mutex_lock(&executor->admission);
+    executor->under_way--;
+    pthread_cond_broadcast(&executor->room);
+    pthread_mutex_unlock(&executor->admission);
+}
+
+static void tell_caller(struct svmx_batch *batch, enum svmx_status status) {
+    if (batch->done) batch->done(batch, status, batch->done_user);
+    if (batch->eventfd >= 0) {
+        const uint64_t one = 1;
+        ssize_t written = write(batch->eventfd, &one, sizeof one);
+        if (written != (ssize_t)sizeof one)
+            svmx__log(&batch->executor->log, SVMX_LOG_WARN, "the eventfd %d of a batch cannot be written",
+                      batch->eventfd);
+    }
+}
+
+void svmx__complete(struct svmx_batch *batch, enum svmx_status status) {
+    count(batch, status);
+    batch->status = status;
+    tell_caller(batch, status);
+    if (batch->counted) leave_queue(batch->executor);
+    pthread_mutex_lock(&batch->lock);
+    atomic_store_explicit(&batch->state, SVMX__DONE, memory_order_release);
+    pthread_cond_broadcast(&batch->finished);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+enum svmx_status svmx_poll(svmx_batch_t *batch) {
+    if (!batch) return SVMX_ERR_ARGUMENT;
+    switch (atomic_load_explicit(&batch->state, memory_order_acquire)) {
+    case SVMX__DONE: return batch->status;
+    case SVMX__BUILDING: return SVMX_ERR_STATE;
+    default: return SVMX_BUSY;
+    }
+}
+
+enum svmx_status svmx_wait(svmx_batch_t *batch, uint64_t timeout_ns) {
+    enum svmx_status status = svmx_poll(batch);
+    if (status != SVMX_BUSY) return status;
+    if (timeout_ns == 0) return SVMX_TIMEOUT;
+    const struct timespec end = svmx__clock_deadline(timeout_ns);
+    int error = 0;
+    pthread_mutex_lock(&batch->lock);
+    while ((status = svmx_poll(batch)) == SVMX_BUSY && error == 0)
+        error = timeout_ns == UINT64_MAX ? pthread_cond_wait(&batch->finished, &batch->lock)
+                                         : pthread_cond_timedwait(&batch->finished, &batch->lock, &end);
+    pthread_mutex_unlock(&batch->lock);
+    return status == SVMX_BUSY ? SVMX_TIMEOUT : status;
+}
+
+enum svmx_status svmx_cancel(svmx_batch_t *batch) {
+    if (!batch) return SVMX_ERR_ARGUMENT;
+    uint32_t state = SVMX__QUEUED;
+    if (atomic_compare_exchange_strong(&batch->state, &state, SVMX__CANCELLING)) return SVMX_OK;
+    if (state == SVMX__CANCELLING) return SVMX_OK;
+    return state == SVMX__RUNNING ? SVMX_BUSY : SVMX_ERR_STATE;
+}

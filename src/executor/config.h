@@ -1,0 +1,43 @@
+/*
+ * config.h: the settings of an executor: options struct, then environment, then default.
+ *
+ * Called by executor.c at open; read by everybody after. A new setting is one line in config.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_EXECUTOR_CONFIG_H
+#define SVMX_EXECUTOR_CONFIG_H
+
+#include "base/text.h"
+#include <svmx/svmx.h>
+
+enum svmx__setting {
+    SVMX__BACKENDS,
+    SVMX__BACKEND_PATH,
+    SVMX__VARIANT,
+    SVMX__THREADS,
+    SVMX__QUEUE_DEPTH,
+    SVMX__MIN_BUCKET,
+    SVMX__POOL_BYTES,
+    SVMX__TIMEOUT_MS,
+    SVMX__LOG_LEVEL,
+    SVMX__SETTING_COUNT
+};
+
+struct svmx__config {
+    /* As text, for showing and for text settings. Owned. */
+    char *text[SVMX__SETTING_COUNT];
+    uint32_t source[SVMX__SETTING_COUNT]; /* enum svmx_config_source */
+    /* As numbers; 0 for text settings. */
+    uint64_t number[SVMX__SETTING_COUNT];
+};
+
+/* Reads and checks every setting. ARGUMENT names the field or the variable; MEMORY. On error nothing is left. */
+enum svmx_status svmx__config_read(struct svmx__config *config, const struct svmx_options *options,
+                                   struct svmx__text *why);
+void svmx__config_free(struct svmx__config *config);
+
+/* Describes a setting. */
+void svmx__config_entry(const struct svmx__config *config, uint32_t setting, struct svmx_config_entry *entry);
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * device.c: the devices of an executor: found in the backends, given a pool, a queue and a submitter thread.
+ *
+ * Called by executor.c at open and close. The submitter is the only thread that submits to its device, unless the
+ * device is inline.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/alloc.h"
+#include "executor/batch.h"
+#include "executor/executor.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory of a device -------------------------------------------------------------------------------------- */
+
+static enum svmx_status host_memory_alloc(void *user, const struct svmx_memory_desc *desc, struct svmx_memory **memory,
+                                          void **host) {
+    (void)user;
+    *memory = NULL;
+    *host = desc->bytes <= SIZE_MAX ? svmx__aligned_alloc((size_t)desc->bytes, 64) : NULL;
+    return *host ? SVMX_OK : SVMX_ERR_MEMORY;
+}
+
+static void host_memory_free(void *user, struct svmx_memory *memory, void *host) {
+    (void)user;
+    (void)memory;
+    free(host);
+}
+
+static enum svmx_status device_memory_alloc(void *user, const struct svmx_memory_desc *desc,
+                                            struct svmx_memory **memory, void **host) {
+    struct svmx__device *device = user;
+    const struct svmx_backend *instance = &device->backend->instance;
+    if (device->info.max_alloc_bytes && desc->bytes > device->info.max_alloc_bytes) return SVMX_ERR_MEMORY;
+    *host = NULL;
+    return instance->ops->memory_alloc(instance->self, device->index, desc, memory, host);
+}
+
+static void device_memory_free(void *user, struct svmx_memory *memory, void *host) {
+    struct svmx__device *device = user;
+    (void)host;
+    device->backend->instance.ops->memory_free(device->backend->instance.self, memory);
+}
+
+/* ---- finding ------------------------------------------------------------------------------------------------- */
+
+/* A device that was found, before it is known how many there are. */
+struct found {
+    struct svmx__backend *backend;
+    uint32_t index, rank;
+    struct svmx_device_info info;
+};
+
+struct search {
+    struct svmx_executor *executor;
+    struct found *found;
+    size_t count, capacity;
+    uint32_t *taken; /* by item of the selection */
+};
+
+static bool info_is_sound(const struct svmx_device_info *info) {
+    uint32_t alignment = info->alignment ? info->alignment : 1;
+    return memchr(info->name, 0, sizeof info->name) && memchr(info->driver, 0, sizeof info->driver) &&
+           memchr(info->variant, 0, sizeof info->variant) && memchr(info->pci, 0, sizeof info->pci) &&
+           (alignment & (alignment - 1)) == 0;
+}
+
+static bool has_memory_slots(const struct svmx_backend_ops *ops) { return ops->memory_alloc && ops->memory_free; }
+
+/* Appends a device if it is wanted and sound. */
+static enum svmx_status consider(struct search *search, struct svmx__backend *backend, uint32_t index,
+                                 const struct svmx_device_info *info) {
+    struct svmx_executor *executor = search->executor;
+    uint32_t rank = 0;
+    bool host_memory = (info->flags & SVMX_DEVICE_HOST_MEMORY) != 0;
+    if (!info_is_sound(info) || (!host_memory && !has_memory_slots(backend->instance.ops))) {
+        svmx__log(&executor->log, SVMX_LOG_WARN, "%s: device %u describes itself against the rules: not used",
+                  backend->name, index);
+        return SVMX_OK;
+    }
+    bool reference = backend == &executor->registry.backends[executor->registry.backend_count - 1];
+    if (!reference && !svmx__selection_device(&executor->registry.selection, backend->name, index, info, search->taken,
+                                              &rank))
+        return SVMX_OK;
+    if (!svmx__grow((void **)&search->found, &search->capacity, search->count + 1, sizeof *search->found))
+        return SVMX_ERR_MEMORY;
+    search->found[search->count++] =
+        (struct found){.backend = backend, .index = index, .rank = reference ? UINT32_MAX : rank, .info = *info};
+    return SVMX_OK;
+}
+
+static enum svmx_status search_backend(struct search *search, struct svmx__backend *backend) {
+    for (uint32_t index = 0;; index++) {
+        struct svmx_device_info info = {.size = sizeof info};
+        enum svmx_status status =
+            backend->instance.ops->device_info(backend->instance.self, index, &info);
+        if (status == SVMX_ERR_UNKNOWN) return SVMX_OK;
+        if (status != SVMX_OK) {
+            svmx__log(&search->executor->log, SVMX_LOG_WARN, "%s: device %u cannot be described: %s", backend->name,
+                      index, svmx_status_name(status));
+            return SVMX_OK;
+        }
+        status = consider(search, backend, index, &info);
+        if (status != SVMX_OK) return status;
+    }
+}
+
+/* Stable, by rank. There are few devices. */
+static void sort_found(struct found *found, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        struct found moving = found[i];
+        size_t at = i;
+        for (; at > 0 && found[at - 1].rank > moving.rank; at--) found[at] = found[at - 1];
+        found[at] = moving;
+    }
+}
+
+/* An item of the selection that names a device which is not there: an error if it is demanded, else a word. */
+static enum svmx_status check_items(const struct search *search, struct svmx__text *why) {
+    const struct svmx__selection *selection = &search->executor->registry.selection;
+    for (uint32_t i = 0; i < selection->item_count; i++) {
+        const struct svmx__selection_item *item = &selection->items[i];
+        if (item->excluded || !item->device[0] || search->taken[i]) continue;
+        if (item->required)
+            return svmx__fail(why, SVMX_ERR_UNKNOWN, "SUPERVM_BACKENDS demands %s:%s, but no device of %s is that",
+                              item->name, item->device, item->name);
+        svmx__log(&search->executor->log, SVMX_LOG_WARN, "SUPERVM_BACKENDS: no device of %s is '%s'", item->name,
+                  item->device);
+    }
+    return SVMX_OK;
+}
+
+/* ---- making -------------------------------------------------------------------------------------------------- */
+
+static void device_init(struct svmx__device *device, struct svmx_executor *executor, uint32_t id,
+                        const struct found *found) {
+    device->executor = executor;
+    device->backend = found->backend;
+    device->id = id;
+    device->index = found->index;
+    device->info = found->info;
+    device->inline_ = (found->info.flags & SVMX_DEVICE_INLINE) != 0;
+    device->host_memory = (found->info.flags & SVMX_DEVICE_HOST_MEMORY) != 0;
+    atomic_init(&device->usable, true);
+    const struct svmx__staging_source source =
+        device->host_memory ? (struct svmx__staging_source){device, host_memory_alloc, host_memory_free}
+                            : (struct svmx__staging_source){device, device_memory_alloc, device_memory_free};
+    svmx__staging_pool_init(&device->pool, &source, executor->config.number[SVMX__POOL_BYTES]);
+}
+
+enum svmx_status svmx__devices_find(struct svmx_executor *executor, struct svmx__text *why) {
+    struct search search = {.executor = executor};
+    enum svmx_status status = svmx__fail(why, SVMX_ERR_MEMORY, "no memory for devices");
+    search.taken = calloc(executor->registry.selection.item_count + 1, sizeof *search.taken);
+    if (!search.taken) return status;
+    for (uint32_t i = 0; i < executor->registry.backend_count; i++) {
+        status = search_backend(&search, &executor->registry.backends[i]);
+        if (status != SVMX_OK) goto free_search;
+    }
+    status = check_items(&search, why);
+    if (status != SVMX_OK) goto free_search;
+    sort_found(search.found, search.count);
+    executor->devices = calloc(search.count, sizeof *executor->devices);
+    if (!executor->devices) {
+        status = SVMX_ERR_MEMORY;
+        goto free_search;
+    }
+    executor->device_count = (uint32_t)search.count;
+    for (uint32_t i = 0; i < executor->device_count; i++)
+        device_init(&executor->devices[i], executor, i, &search.found[i]);
+
+free_search:
+    free(search.found);
+    free(search.taken);
+    return status;
+}
+
+/* ---- submitters ---------------------------------------------------------------------------------------------- */
+
+static void *submitter_main(void *user) {
+    struct svmx__device *device = user;
+    struct svmx__link *link;
+    while ((link = svmx__queue_pop(&device->queue))) svmx__pipeline_part((struct svmx__part *)(void *)link);
+    return NULL;
+}
+
+static int start_submitter(struct svmx__device *device) {
+    int error = svmx__queue_init(&device->queue);
+    if (error) return error;
+    error = pthread_create(&device->submitter, NULL, submitter_main, device);
+    if (error) {
+        svmx__queue_fini(&device->queue);
+        return error;
+    }
+    char name[16];
+    (void)snprintf(name, sizeof name, "svmx-dev-%u", device->id);
+    (void)pthread_setname_np(device->submitter, name);
+    device->has_submitter = true;
+    return 0;
+}
+
+enum svmx_status svmx__devices_start(struct svmx_executor *executor, struct svmx__text *why) {
+    /* Signals are the embedding program's: none is delivered to a thread of ours. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = 0;
+    for (uint32_t i = 0; i < executor->device_count && !error; i++) error = start_submitter(&executor->devices[i]);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!error) return SVMX_OK;
+    return svmx__fail(why, SVMX_ERR_SYSTEM, "cannot start a thread: %s", strerror(error));
+}
+
+void svmx__devices_stop(struct svmx_executor *executor) {
+    for (uint32_t i = 0; i < executor->device_count; i++) {
+        struct svmx__device *device = &executor->devices[i];
+        if (!device->has_submitter) continue;
+        svmx__queue_close(&device->queue);
+        pthread_join(device->submitter, NULL);
+        svmx__queue_fini(&device->queue);
+        device->has_submitter = false;
+        if (atomic_load(&device->abandoned)) device->backend->abandoned = true;
+    }
+}
+
+void svmx__devices_free(struct svmx_executor *executor) {
+    for (uint32_t i = 0; i < executor->device_count; i++) {
+        struct svmx__device *device = &executor->devices[i];
+        if (!device->backend->abandoned) svmx__staging_pool_fini(&device->pool);
+    }
+    free(executor->devices);
+    executor->devices = NULL;
+    executor->device_count = 0;
+}

@@ -1,0 +1,140 @@
+/*
+ * executor.c: opening and closing an executor, and the questions that it answers about itself.
+ *
+ * The way of a batch is pipeline.c. What open makes, in order, close unmakes in reverse.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/executor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- open and close ------------------------------------------------------------------------------------------ */
+
+static void drop_pipeline(void *user, const struct svmx__pipeline *entry) {
+    struct svmx_executor *executor = user;
+    const struct svmx__device *device = &executor->devices[entry->key.device];
+    if (entry->compiled && !device->backend->abandoned)
+        device->backend->instance.ops->pipeline_free(device->backend->instance.self, entry->compiled);
+}
+
+/* The options as this version knows them: a shorter struct of an older caller reads as unset at its end. */
+static enum svmx_status copy_options(const struct svmx_options *given, struct svmx_options *options,
+                                     struct svmx__text *why) {
+    *options = (struct svmx_options){.size = sizeof *options};
+    if (!given) return SVMX_OK;
+    if (given->size < offsetof(struct svmx_options, static_plugins) || given->size > 4096)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "options.size is %zu: set it to sizeof(struct svmx_options)",
+                          given->size);
+    memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+    if (options->static_plugin_count && !options->static_plugins)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "options.static_plugins is NULL but its count is %zu",
+                          options->static_plugin_count);
+    return SVMX_OK;
+}
+
+static enum svmx_status open_registry(struct svmx_executor *executor, const struct svmx_options *options,
+                                      struct svmx__text *why) {
+    const struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
+                                                 .backend_path = executor->config.text[SVMX__BACKEND_PATH],
+                                                 .static_plugins = options->static_plugins,
+                                                 .static_plugin_count = options->static_plugin_count,
+                                                 .reference = &svmx__reference_plugin,
+                                                 .maker = svmx__host_maker(executor),
+                                                 .log = &executor->log};
+    return svmx__registry_open(&executor->registry, &config, why);
+}
+
+/* Everything between the backends and the first batch. On error what was made is unmade. */
+static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx__text *why) {
+    enum svmx_status status = svmx__devices_find(executor, why);
+    if (status != SVMX_OK) return status;
+    status = svmx__pipeline_cache_init(&executor->pipelines);
+    if (status != SVMX_OK) goto free_devices;
+    status = svmx__layout_cache_init(&executor->layouts, executor->device_count, SVMX__OP_LIMIT);
+    if (status != SVMX_OK) goto free_pipelines;
+    for (uint32_t i = 0; i < svmx__op_count(); i++) svmx__route_publish(executor, svmx__op_at(i)->id);
+    status = svmx__devices_start(executor, why);
+    if (status == SVMX_OK) return SVMX_OK;
+
+    svmx__devices_stop(executor);
+    svmx__layout_cache_fini(&executor->layouts);
+free_pipelines:
+    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
+free_devices:
+    svmx__devices_free(executor);
+    return status;
+}
+
+static enum svmx_status open_executor(struct svmx_executor *executor, const struct svmx_options *given,
+                                      struct svmx__text *why) {
+    struct svmx_options options;
+    enum svmx_status status = copy_options(given, &options, why);
+    if (status != SVMX_OK) return status;
+    status = svmx__config_read(&executor->config, &options, why);
+    if (status != SVMX_OK) return status;
+    executor->log = (struct svmx__log){(enum svmx_log_level)executor->config.number[SVMX__LOG_LEVEL], options.log,
+                                       options.log_user};
+    status = open_registry(executor, &options, why);
+    if (status != SVMX_OK) goto free_config;
+    status = open_devices(executor, why);
+    if (status == SVMX_OK) return SVMX_OK;
+
+    svmx__registry_close(&executor->registry);
+free_config:
+    svmx__config_free(&executor->config);
+    return status;
+}
+
+enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options *options, struct svmx_error *error) {
+    struct svmx__text why = {"no memory"};
+    enum svmx_status status = SVMX_ERR_MEMORY;
+    struct svmx_executor *made = NULL;
+    if (!executor)
+        status = svmx__fail(&why, SVMX_ERR_ARGUMENT, "executor is NULL");
+    else if ((made = calloc(1, sizeof *made)))
+        status = open_executor(made, options, &why);
+    if (status != SVMX_OK) {
+        free(made);
+        if (error) {
+            error->status = status;
+            (void)snprintf(error->text, sizeof error->text, "%s", why.line);
+        }
+        return status;
+    }
+    atomic_init(&made->references, 1);
+    pthread_mutex_init(&made->admission, NULL); /* neither can fail with default attributes */
+    pthread_cond_init(&made->room, NULL);
+    *executor = made;
+    return SVMX_OK;
+}
+
+void svmx__executor_retain(struct svmx_executor *executor) {
+    atomic_fetch_add_explicit(&executor->references, 1, memory_order_relaxed);
+}
+
+void svmx__executor_release(struct svmx_executor *executor) {
+    /* acq_rel: the last one sees what all the others did */
+    if (atomic_fetch_sub_explicit(&executor->references, 1, memory_order_acq_rel) != 1) return;
+    pthread_cond_destroy(&executor->room);
+    pthread_mutex_destroy(&executor->admission);
+    free(executor);
+}
+
+void svmx_close(svmx_executor_t *executor) {
+    if (!executor) return;
+    pthread_mutex_lock(&executor->admission);
+    atomic_store(&executor->closed, true);
+    pthread_cond_broadcast(&executor->room); /* a submit that waits for room gives up */
+    while (executor->under_way > 0) pthread_cond_wait(&executor->room, &executor->admission);
+    pthread_mutex_unlock(&executor->admission);
+    svmx__devices_stop(executor);
+    svmx__layout_cache_fini(&executor->layouts);
+    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
+    svmx__devices_free(executor);
+    svmx__registry_close(&executor->registry);
+    svmx__config_free(&executor->config);
+    svmx__executor_release(executor);
+}

@@ -1,0 +1,157 @@
+/*
+ * inspect.c: the questions that an executor answers about itself: devices, load report, operations, settings,
+ * counters. Never stops work: counters are read one by one. Any thread.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/executor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_open(const struct svmx_executor *executor) {
+    return executor && !atomic_load_explicit(&executor->closed, memory_order_acquire);
+}
+
+static uint64_t read(const atomic_uint_fast64_t *counter) {
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+uint32_t svmx_device_count(const svmx_executor_t *executor) { return is_open(executor) ? executor->device_count : 0; }
+
+enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index, struct svmx_device *device) {
+    if (!executor || !device || device->size < sizeof *device) return SVMX_ERR_ARGUMENT;
+    if (!is_open(executor)) return SVMX_ERR_CLOSED;
+    if (index >= executor->device_count) return SVMX_ERR_UNKNOWN;
+    const struct svmx__device *from = &executor->devices[index];
+    const size_t size = device->size;
+    *device = (struct svmx_device){.size = size,
+                                   .backend = from->backend->name,
+                                   .name = from->info.name,
+                                   .driver = from->info.driver,
+                                   .variant = from->info.variant,
+                                   .pci = from->info.pci,
+                                   .kind = from->info.kind,
+                                   .flags = from->info.flags,
+                                   .threads = from->info.threads,
+                                   .usable = atomic_load_explicit(&from->usable, memory_order_relaxed),
+                                   .memory_bytes = from->info.memory_bytes,
+                                   .max_alloc_bytes = from->info.max_alloc_bytes,
+                                   .tasks = read(&from->tasks),
+                                   .launches = read(&from->launches),
+                                   .bytes_in = read(&from->bytes_in),
+                                   .bytes_out = read(&from->bytes_out),
+                                   .busy_ns = read(&from->busy_ns),
+                                   .failures = read(&from->failures)};
+    return SVMX_OK;
+}
+
+uint32_t svmx_load_report_count(const svmx_executor_t *executor) {
+    return is_open(executor) ? executor->registry.entry_count : 0;
+}
+
+enum svmx_status svmx_load_report_get(const svmx_executor_t *executor, uint32_t index, struct svmx_load_entry *entry) {
+    if (!executor || !entry || entry->size < sizeof *entry) return SVMX_ERR_ARGUMENT;
+    if (!is_open(executor)) return SVMX_ERR_CLOSED;
+    if (index >= executor->registry.entry_count) return SVMX_ERR_UNKNOWN;
+    const struct svmx__load_entry *from = &executor->registry.entries[index];
+    const size_t size = entry->size;
+    *entry = (struct svmx_load_entry){.size = size,
+                                      .name = from->name,
+                                      .path = from->path,
+                                      .version = from->version,
+                                      .licence = from->licence,
+                                      .reason = from->reason,
+                                      .verdict = from->verdict,
+                                      .status = (uint32_t)(from->status < 0 ? -from->status : (int)from->status)};
+    return SVMX_OK;
+}
+
+uint32_t svmx_op_count(const svmx_executor_t *executor) { return is_open(executor) ? svmx__op_count() : 0; }
+
+enum svmx_status svmx_op_get(const svmx_executor_t *executor, uint32_t index, struct svmx_op *op) {
+    if (!executor || !op || op->size < sizeof *op) return SVMX_ERR_ARGUMENT;
+    if (!is_open(executor)) return SVMX_ERR_CLOSED;
+    const struct svmx__op *from = svmx__op_at(index);
+    if (!from) return SVMX_ERR_UNKNOWN;
+    const size_t size = op->size;
+    *op = (struct svmx_op){.size = size,
+                           .id = from->id,
+                           .param_count = from->param_count,
+                           .name = from->name,
+                           .summary = from->summary,
+                           .unit = from->unit,
+                           .params = from->params};
+    return SVMX_OK;
+}
+
+/* "no operation 'x'; known: a, b, c" */
+static void list_names(const char *name, struct svmx_error *error) {
+    int length = snprintf(error->text, sizeof error->text, "no operation is called '%.64s'; known are", name);
+    for (uint32_t i = 0; i < svmx__op_count() && length > 0 && (size_t)length < sizeof error->text; i++)
+        length += snprintf(error->text + length, sizeof error->text - (size_t)length, "%s %s", i ? "," : "",
+                           svmx__op_at(i)->name);
+}
+
+enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name, uint32_t *op,
+                              struct svmx_error *error) {
+    enum svmx_status status = SVMX_OK;
+    const struct svmx__op *found = NULL;
+    if (!executor || !name || !op)
+        status = SVMX_ERR_ARGUMENT;
+    else if (!is_open(executor))
+        status = SVMX_ERR_CLOSED;
+    else if (!(found = svmx__op_by_name(name)))
+        status = SVMX_ERR_UNKNOWN;
+    if (status == SVMX_OK) {
+        *op = found->id;
+        return SVMX_OK;
+    }
+    if (!error) return status;
+    error->status = status;
+    if (status == SVMX_ERR_UNKNOWN)
+        list_names(name, error);
+    else
+        (void)snprintf(error->text, sizeof error->text, "%s",
+                       status == SVMX_ERR_CLOSED ? "the executor was closed" : "executor, name or op is NULL");
+    return status;
+}
+
+uint32_t svmx_config_count(const svmx_executor_t *executor) { return is_open(executor) ? SVMX__SETTING_COUNT : 0; }
+
+enum svmx_status svmx_config_get(const svmx_executor_t *executor, uint32_t index, struct svmx_config_entry *entry) {
+    if (!executor || !entry || entry->size < sizeof *entry) return SVMX_ERR_ARGUMENT;
+    if (!is_open(executor)) return SVMX_ERR_CLOSED;
+    if (index >= SVMX__SETTING_COUNT) return SVMX_ERR_UNKNOWN;
+    svmx__config_entry(&executor->config, index, entry);
+    return SVMX_OK;
+}
+
+static void add_pool(struct svmx_stats *stats, struct svmx__staging_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    stats->pool_hits += pool->hits;
+    stats->pool_misses += pool->misses;
+    stats->pool_bytes += pool->held_bytes;
+    stats->pool_bytes_peak += pool->held_bytes_peak;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats) {
+    if (!executor || !stats || stats->size < sizeof *stats) return SVMX_ERR_ARGUMENT;
+    if (!is_open(executor)) return SVMX_ERR_CLOSED;
+    const size_t size = stats->size;
+    *stats = (struct svmx_stats){.size = size,
+                                 .batches = read(&executor->batches),
+                                 .tasks = read(&executor->tasks),
+                                 .cancelled = read(&executor->cancelled),
+                                 .fallbacks = read(&executor->fallbacks),
+                                 .pipeline_hits = read(&executor->pipelines.hits),
+                                 .pipeline_misses = read(&executor->pipelines.misses),
+                                 .layout_hits = read(&executor->layouts.hits),
+                                 .layout_misses = read(&executor->layouts.misses)};
+    for (uint32_t i = 0; i < executor->device_count; i++) {
+        stats->launches += read(&executor->devices[i].launches);
+        add_pool(stats, &executor->devices[i].pool);
+    }
+    return SVMX_OK;
+}

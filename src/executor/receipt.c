@@ -1,0 +1,41 @@
+/*
+ * receipt.c: what is told about parts that have run: device, sizes, times, and why something was redone.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/batch.h"
+#include "executor/executor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+uint32_t svmx_receipt_count(const svmx_batch_t *batch) {
+    return batch && atomic_load_explicit(&batch->state, memory_order_acquire) != SVMX__BUILDING ? batch->part_count : 0;
+}
+
+/* a - b, or 0 where one of them was not taken */
+static uint64_t since(uint64_t a, uint64_t b) { return b && a > b ? a - b : 0; }
+
+enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t at, struct svmx_receipt *receipt) {
+    if (!batch || !receipt || receipt->size < sizeof *receipt) return SVMX_ERR_ARGUMENT;
+    if (atomic_load_explicit(&batch->state, memory_order_acquire) == SVMX__BUILDING) return SVMX_ERR_STATE;
+    if (at >= batch->part_count) return SVMX_ERR_UNKNOWN;
+    const struct svmx__part *part = &batch->parts[at];
+    const size_t size = receipt->size;
+    *receipt = (struct svmx_receipt){.size = size,
+                                     .tag = batch->tag,
+                                     .op = part->op->id,
+                                     .device = part->device->id,
+                                     .tasks = part->task_count,
+                                     .redone = part->redone,
+                                     .units = part->units,
+                                     .bucket = part->bucket,
+                                     .bytes_in = part->bytes_in,
+                                     .bytes_out = part->bytes_out,
+                                     .wait_ns = since(part->start_ns, part->queued_ns),
+                                     .stage_ns = since(part->dispatch_ns, part->start_ns),
+                                     .run_ns = since(part->done_ns, part->dispatch_ns),
+                                     .collect_ns = since(part->end_ns, part->done_ns)};
+    if (part->redone) (void)snprintf(receipt->reason, sizeof receipt->reason, "%s", part->reason);
+    return SVMX_OK;
+}

@@ -1,0 +1,185 @@
+/*
+ * stage.c: stage 4: place the inputs of a part where its device can read them, and write its commands.
+ *
+ * On a device that works on host memory nothing moves: the slots are the caller's addresses. Elsewhere one staging
+ * buffer takes the table of tasks and all inputs behind it, so that a part is one upload, one launch, one readback:
+ *
+ *   staging in  [slots of all tasks][first_unit][input][input] ...   -> copy in ->   inputs on the device
+ *   outputs on the device  [output][output] ...                      -> copy out ->  staging out
+ *
+ * Called by pipeline.c. What it acquires is given back by collect.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/stages.h"
+
+#include "base/alloc.h"
+#include "executor/executor.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Bytes of the two arenas of a part. */
+struct arena_sizes {
+    uint64_t table, in, out; /* the table is the head of `in` */
+};
+
+static void *address(const struct svmx_slot *slot) { return (void *)(uintptr_t)slot->at; }
+
+/* Sums up; false if a sum does not fit. */
+static bool measure(const struct svmx__part *part, struct arena_sizes *sizes) {
+    const struct svmx__layout *layout = part->layout;
+    uint64_t rows = (uint64_t)part->task_count * layout->slot_count;
+    sizes->table = rows * sizeof(struct svmx_slot) + ((uint64_t)part->task_count + 1) * sizeof(uint64_t);
+    sizes->in = svmx__align(sizes->table, layout->alignment);
+    sizes->out = 0;
+    for (uint64_t i = 0; i < rows; i++) {
+        uint8_t place = layout->place[i % layout->slot_count];
+        if (place == SVMX__PLACE_VALUE) continue;
+        uint64_t *sum = place == SVMX__PLACE_INPUT ? &sizes->in : &sizes->out;
+        if (!svmx__add(*sum, svmx__align(part->slots[i].bytes, layout->alignment), sum)) return false;
+    }
+    return true;
+}
+
+/* Copies inputs into the staging buffer and writes the table of slots in front of them. */
+static void gather(struct svmx__part *part, const struct arena_sizes *sizes) {
+    const struct svmx__layout *layout = part->layout;
+    uint64_t rows = (uint64_t)part->task_count * layout->slot_count;
+    unsigned char *base = part->staging_in->host;
+    struct svmx_slot *table = (struct svmx_slot *)(void *)base;
+    uint64_t in = svmx__align(sizes->table, layout->alignment), out = 0;
+    for (uint64_t i = 0; i < rows; i++) {
+        const struct svmx_slot *slot = &part->slots[i];
+        table[i] = *slot;
+        switch (layout->place[i % layout->slot_count]) {
+        case SVMX__PLACE_INPUT:
+            table[i].at = in;
+            if (slot->bytes) memcpy(base + in, address(slot), slot->bytes);
+            in += svmx__align(slot->bytes, layout->alignment);
+            break;
+        case SVMX__PLACE_OUTPUT:
+            table[i].at = out;
+            out += svmx__align(slot->bytes, layout->alignment);
+            break;
+        default: break;
+        }
+    }
+    memcpy(table + rows, part->first_unit, ((size_t)part->task_count + 1) * sizeof *part->first_unit);
+}
+
+static struct svmx_span span(const struct svmx__staging *staging, uint64_t bytes) {
+    return (struct svmx_span){staging ? staging->memory : NULL, 0, bytes};
+}
+
+static void push(struct svmx__part *part, struct svmx_command command) {
+    part->commands[part->command_count++] = command;
+}
+
+static void push_copy(struct svmx__part *part, uint32_t kind, const struct svmx__staging *source,
+                      const struct svmx__staging *target, uint64_t bytes) {
+    push(part, (struct svmx_command){.kind = kind, .as.copy = {span(source, bytes), span(target, bytes)}});
+}
+
+static struct svmx_dispatch base_dispatch(const struct svmx__part *part) {
+    return (struct svmx_dispatch){.pipeline = part->pipeline->compiled,
+                                  .slots = part->slots,
+                                  .first_unit = part->first_unit,
+                                  .task_count = part->task_count,
+                                  .slot_count = part->layout->slot_count,
+                                  .work = part->work};
+}
+
+/* Copy in, barrier, dispatch, barrier, copy out; where the device binds staging memory itself, the dispatch alone. */
+static void write_commands(struct svmx__part *part, const struct arena_sizes *sizes, uint64_t scratch_bytes) {
+    bool shares = (part->device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
+    const struct svmx__staging *inputs = shares ? part->staging_in : part->inputs;
+    const struct svmx__staging *outputs = shares ? part->staging_out : part->outputs;
+    struct svmx_dispatch dispatch = base_dispatch(part);
+    /* The table in staging memory, not the batch's arrays: a device that is late may still read it. */
+    dispatch.slots = part->staging_in->host;
+    dispatch.first_unit = (const uint64_t *)(const void *)(dispatch.slots + (size_t)part->task_count *
+                                                                                part->layout->slot_count);
+    dispatch.inputs = span(inputs, sizes->in);
+    dispatch.outputs = span(outputs, sizes->out);
+    dispatch.table = span(inputs, sizes->table);
+    dispatch.scratch = span(part->scratch, scratch_bytes);
+    if (!shares) {
+        push_copy(part, SVMX_COMMAND_COPY_IN, part->staging_in, part->inputs, sizes->in);
+        push(part, (struct svmx_command){.kind = SVMX_COMMAND_BARRIER});
+    }
+    push(part, (struct svmx_command){.kind = SVMX_COMMAND_DISPATCH, .as.dispatch = dispatch});
+    if (!shares && sizes->out) {
+        push(part, (struct svmx_command){.kind = SVMX_COMMAND_BARRIER});
+        push_copy(part, SVMX_COMMAND_COPY_OUT, part->outputs, part->staging_out, sizes->out);
+    }
+}
+
+static enum svmx_status acquire(struct svmx__part *part, enum svmx_memory_kind kind, uint32_t usage, uint64_t bytes,
+                                struct svmx__staging **staging) {
+    if (!bytes) return SVMX_OK;
+    enum svmx_status status = svmx__staging_acquire(&part->device->pool, kind, usage, bytes, staging);
+    if (status != SVMX_OK)
+        (void)snprintf(part->reason, sizeof part->reason, "%s: no memory of %llu bytes: %s", part->device->info.name,
+                       (unsigned long long)bytes, svmx_status_name(status));
+    return status;
+}
+
+static enum svmx_status place_on_device(struct svmx__part *part, uint64_t scratch_bytes) {
+    const struct svmx__layout *layout = part->layout;
+    struct arena_sizes sizes;
+    if (!measure(part, &sizes)) {
+        (void)snprintf(part->reason, sizeof part->reason, "the sizes of its tasks do not fit in 64 bits");
+        return SVMX_ERR_OVERFLOW;
+    }
+    bool shares = (part->device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
+    uint64_t device_in = shares ? 0 : sizes.in, device_out = shares ? 0 : sizes.out;
+    const struct {
+        enum svmx_memory_kind kind;
+        uint32_t usage;
+        uint64_t bytes;
+        struct svmx__staging **staging;
+    } wanted[] = {{SVMX_MEMORY_STAGING, layout->usage_staging_in, sizes.in, &part->staging_in},
+                  {SVMX_MEMORY_STAGING, layout->usage_staging_out, sizes.out, &part->staging_out},
+                  {SVMX_MEMORY_DEVICE, layout->usage_inputs, device_in, &part->inputs},
+                  {SVMX_MEMORY_DEVICE, layout->usage_outputs, device_out, &part->outputs},
+                  {SVMX_MEMORY_DEVICE, layout->usage_scratch, scratch_bytes, &part->scratch}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        enum svmx_status status =
+            acquire(part, wanted[i].kind, wanted[i].usage, wanted[i].bytes, wanted[i].staging);
+        if (status != SVMX_OK) return status;
+    }
+    gather(part, &sizes);
+    write_commands(part, &sizes, scratch_bytes);
+    return SVMX_OK;
+}
+
+static enum svmx_status place_in_host_memory(struct svmx__part *part, uint64_t scratch_bytes) {
+    struct svmx_dispatch dispatch = base_dispatch(part);
+    if (scratch_bytes) {
+        enum svmx_status status =
+            acquire(part, SVMX_MEMORY_STAGING, part->layout->usage_scratch, scratch_bytes, &part->scratch);
+        if (status != SVMX_OK) return status;
+        dispatch.host_scratch = part->scratch->host;
+    }
+    push(part, (struct svmx_command){.kind = SVMX_COMMAND_DISPATCH, .as.dispatch = dispatch});
+    return SVMX_OK;
+}
+
+enum svmx_status svmx__stage(struct svmx__part *part) {
+    struct svmx__device *device = part->device;
+    part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
+    part->command_count = 0;
+    if (!part->pipeline) {
+        enum svmx_status status = svmx__prepare(part);
+        if (status != SVMX_OK) return status;
+    }
+    const struct svmx_op_desc desc = svmx__op_desc(part->op);
+    part->layout = svmx__layout_cache_get(&device->executor->layouts, device->id, part->op->id, &desc, &device->info);
+    if (!part->layout) {
+        (void)snprintf(part->reason, sizeof part->reason, "no memory for a layout");
+        return SVMX_ERR_MEMORY;
+    }
+    uint64_t scratch_bytes;
+    if (!svmx__mul(part->units, part->layout->scratch_bytes_per_unit, &scratch_bytes)) return SVMX_ERR_OVERFLOW;
+    return device->host_memory ? place_in_host_memory(part, scratch_bytes) : place_on_device(part, scratch_bytes);
+}

@@ -1,0 +1,43 @@
+/*
+ * stages.h: the seven stages of the spine, in order. pipeline.c calls them, nobody else does, and they do not call
+ * one another.
+ *
+ *   submit -> bucket -> route -> stage -> dispatch -> collect -> learn
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_EXECUTOR_STAGES_H
+#define SVMX_EXECUTOR_STAGES_H
+
+#include "executor/batch.h"
+
+/* 1. Checks the batch as a whole and takes it from the caller: state goes from BUILDING to `next` (QUEUED or RUNNING).
+ * QUEUED also takes a place in the executor's queue, and waits for one unless `flags` says not to. On any other status
+ * than OK the batch is the caller's, unchanged, and batch->error says why. */
+enum svmx_status svmx__submit(struct svmx_batch *batch, enum svmx__batch_state next, uint32_t flags);
+/* Undoes svmx__submit. */
+void svmx__submit_undo(struct svmx_batch *batch);
+
+/* 2. Lays out the rows of every part and gives each its power-of-two bucket. MEMORY is the only error. */
+enum svmx_status svmx__bucket(struct svmx_batch *batch);
+
+/* 3. Chooses part->device. Cannot fail: the reference code serves everything. No lock, no allocation. */
+void svmx__route(struct svmx__part *part);
+/* After a failure: chooses another device that computes in the calling thread. false: there was no failure. */
+bool svmx__route_again(struct svmx__part *part);
+
+/* 4. Finds pipeline and layout, places inputs, writes the commands. What it took is released by collect, also after an
+ * error. */
+enum svmx_status svmx__stage(struct svmx__part *part);
+
+/* 5. Hands the commands to the device. */
+enum svmx_status svmx__dispatch(struct svmx__part *part);
+
+/* 6. Waits for the ticket up to the deadline, takes the results, gives memory back. `so_far` is what the stages before
+ * said; returns what became of the part on this device, and leaves the reason of a failure in part->reason. */
+enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far);
+
+/* 7. Folds what was measured into the counters of the device. */
+void svmx__learn(struct svmx__part *part);
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * submit.c: stage 1: check the batch as a whole and take it from the caller.
+ *
+ * A task's own arguments were checked when it was added; here it is what only the batch knows: that no output overlaps
+ * other memory, that it is not under way already, that there is room in the queue. Called by pipeline.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/stages.h"
+
+#include "base/alloc.h"
+#include "executor/executor.h"
+#include <inttypes.h>
+
+/* ---- overlap ------------------------------------------------------------------------------------------------- */
+
+static bool hulls_touch(const struct svmx__hull *a, const struct svmx__hull *b) {
+    return a->low < b->high && b->low < a->high && a->low != a->high && b->low != b->high;
+}
+
+/* Do the hulls alone show that no output overlaps anything? So it is when every argument position has an array of its
+ * own, which is what callers mostly do. */
+static bool hulls_are_apart(const struct svmx_batch *batch) {
+    for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) {
+        const struct svmx__hull *out = &batch->out_hull[i];
+        if (out->low == out->high) continue;
+        if (!out->ascending) return false;
+        for (uint32_t j = 0; j < SVMX__MAX_PARAMS; j++) {
+            if (j > i && hulls_touch(out, &batch->out_hull[j])) return false;
+            if (hulls_touch(out, &batch->in_hull[j])) return false;
+        }
+    }
+    return true;
+}
+
+/* Sorts spans by address: merge sort, bottom up, between `spans` and the same room behind it. qsort would allocate. */
+static struct svmx_slot *sort_spans(struct svmx_slot *spans, size_t count) {
+    struct svmx_slot *from = spans, *to = spans + count;
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t low = 0; low < count; low += 2 * width) {
+            size_t middle = low + width < count ? low + width : count;
+            size_t high = low + 2 * width < count ? low + 2 * width : count;
+            for (size_t i = low, j = middle, k = low; k < high; k++)
+                to[k] = i < middle && (j >= high || from[i].at <= from[j].at) ? from[i++] : from[j++];
+        }
+        struct svmx_slot *swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
+}
+
+/* Does a span touch one of the sorted, disjoint `outs`? */
+static bool touches_any(const struct svmx_slot *outs, size_t count, const struct svmx_slot *span) {
+    size_t low = 0, high = count; /* first out that ends behind the span's start */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (outs[middle].at + outs[middle].bytes > span->at)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < count && outs[low].at < span->at + span->bytes;
+}
+
+/* Is slot `at` of a task an output (or else an input) in memory? */
+static bool is_memory(const struct svmx__op *op, const struct svmx_slot *slots, uint32_t at,
+                      enum svmx_direction direction) {
+    return op->params[at].shape != SVMX_SCALAR && op->params[at].direction == direction && slots[at].bytes;
+}
+
+static enum svmx_status overlap_error(struct svmx_batch *batch, uint32_t task, uint32_t slot) {
+    const struct svmx__op *op = batch->parts[batch->tasks[task].part].op;
+    return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT,
+                      "task %" PRIu32 " (%s): argument '%s' overlaps an output of this batch; outputs need memory of "
+                      "their own",
+                      task, op->name, op->params[slot].name);
+}
+
+/* Collects the outputs of all tasks, sorts them and finds the first that runs into the next. */
+static enum svmx_status check_outputs(struct svmx_batch *batch, struct svmx_slot **sorted, size_t *count) {
+    if (!svmx__grow((void **)&batch->spans, &batch->span_capacity, 2 * (size_t)batch->slot_count,
+                    sizeof *batch->spans))
+        return svmx__fail(&batch->error, SVMX_ERR_MEMORY, "no memory to check a batch of %" PRIu32 " tasks",
+                          batch->task_count);
+    size_t outs = 0;
+    for (uint32_t t = 0; t < batch->task_count; t++) {
+        const struct svmx__op *op = batch->parts[batch->tasks[t].part].op;
+        const struct svmx_slot *slots = svmx__task_slots(batch, t);
+        for (uint32_t i = 0; i < op->param_count; i++)
+            if (is_memory(op, slots, i, SVMX_OUT)) batch->spans[outs++] = slots[i];
+    }
+    *sorted = sort_spans(batch->spans, outs);
+    *count = outs;
+    for (size_t i = 1; i < outs; i++)
+        if ((*sorted)[i - 1].at + (*sorted)[i - 1].bytes > (*sorted)[i].at)
+            return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT,
+                              "two outputs of this batch overlap at address 0x%" PRIx64, (*sorted)[i].at);
+    return SVMX_OK;
+}
+
+/* The slow way, exact: sort all outputs, then look every input up among them. */
+static enum svmx_status check_overlap(struct svmx_batch *batch) {
+    if (batch->overlap_checked || hulls_are_apart(batch)) return SVMX_OK;
+    struct svmx_slot *outs;
+    size_t count;
+    enum svmx_status status = check_outputs(batch, &outs, &count);
+    if (status != SVMX_OK) return status;
+    for (uint32_t t = 0; t < batch->task_count; t++) {
+        const struct svmx__part *part = &batch->parts[batch->tasks[t].part];
+        const struct svmx_slot *slots = svmx__task_slots(batch, t);
+        for (uint32_t i = 0; i < part->op->param_count; i++) {
+            if (!is_memory(part->op, slots, i, SVMX_IN) || (batch->tasks[t].results >> i & 1)) continue;
+            if (touches_any(outs, count, &slots[i])) return overlap_error(batch, t, i);
+        }
+    }
+    batch->overlap_checked = true;
+    return SVMX_OK;
+}
+
+/* ---- admission ----------------------------------------------------------------------------------------------- */
+
+/* Takes a place among the batches under way; waits for one, or answers BUSY. */
+static enum svmx_status enter_queue(struct svmx_batch *batch, bool nonblock) {
+    struct svmx_executor *executor = batch->executor;
+    uint64_t depth = executor->config.number[SVMX__QUEUE_DEPTH];
+    enum svmx_status status = SVMX_OK;
+    pthread_mutex_lock(&executor->admission);
+    while (executor->under_way >= depth && !nonblock && !atomic_load(&executor->closed))
+        pthread_cond_wait(&executor->room, &executor->admission);
+    if (atomic_load(&executor->closed))
+        status = svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
+    else if (executor->under_way >= depth)
+        status = svmx__fail(&batch->error, SVMX_BUSY, "%" PRIu64 " batches are under way (queue_depth)", depth);
+    else
+        executor->under_way++;
+    pthread_mutex_unlock(&executor->admission);
+    return status;
+}
+
+void svmx__submit_undo(struct svmx_batch *batch) {
+    if (batch->counted) {
+        pthread_mutex_lock(&batch->executor->admission);
+        batch->executor->under_way--;
+        pthread_cond_broadcast(&batch->executor->room);
+        pthread_mutex_unlock(&batch->executor->admission);
+        batch->counted = false;
+    }
+    atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
+}
+
+static enum svmx_status state_error(struct svmx_batch *batch, uint32_t state) {
+    if (state == SVMX__DONE)
+        return svmx__fail(&batch->error, SVMX_ERR_STATE,
+                          "this batch has run: svmx_batch_reset empties it, svmx_batch_rearm runs it again");
+    return SVMX_ERR_STATE; /* under way: even its error text is the library's now */
+}
+
+enum svmx_status svmx__submit(struct svmx_batch *batch, enum svmx__batch_state next, uint32_t flags) {
+    uint32_t state = atomic_load_explicit(&batch->state, memory_order_acquire);
+    if (state != SVMX__BUILDING) return state_error(batch, state);
+    if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire))
+        return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
+    enum svmx_status status = check_overlap(batch);
+    if (status != SVMX_OK) return status;
+    /* From here on one thread has it; a second submit of the same batch loses this race. */
+    if (!atomic_compare_exchange_strong_explicit(&batch->state, &state, next, memory_order_acq_rel,
+                                                 memory_order_acquire))
+        return state_error(batch, state);
+    batch->counted = false;
+    if (next != SVMX__QUEUED) return SVMX_OK;
+    status = enter_queue(batch, (flags & SVMX_SUBMIT_NONBLOCK) != 0);
+    if (status == SVMX_OK)
+        batch->counted = true;
+    else
+        svmx__submit_undo(batch);
+    return status;
+}

@@ -1,0 +1,12 @@
+libsvmx_core_la_SOURCES += \
+	%D%/access.h \
+	%D%/example.c \
+	%D%/items.c %D%/items.h \
+	%D%/keccak256.c \
+	%D%/messages.c %D%/messages.h \
+	%D%/op.h \
+	%D%/reduce_f32.c \
+	%D%/reference.c \
+	%D%/sha256.c \
+	%D%/table.c \
+	%D%/vec_f32.c

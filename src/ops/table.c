@@ -1,0 +1,45 @@
+/*
+ * table.c: the list of operations.
+ *
+ * A new operation is a file of its own in this folder, a number in svmx/ops.h and its line here. Looked up by the
+ * executor for every task: by number it is one load.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "ops/op.h"
+
+#include <string.h>
+#include <svmx/ops.h>
+
+extern const struct svmx__op svmx__op_vec_add_f32, svmx__op_vec_mul_f32, svmx__op_sum_f32, svmx__op_dot_f32;
+extern const struct svmx__op svmx__op_sha256, svmx__op_keccak256;
+
+/* By id. An entry may be missing: an operation whose library was not there at build time. */
+static const struct svmx__op *const table[SVMX__OP_LIMIT] = {
+    [SVMX_OP_VEC_ADD_F32] = &svmx__op_vec_add_f32,
+    [SVMX_OP_VEC_MUL_F32] = &svmx__op_vec_mul_f32,
+    [SVMX_OP_SUM_F32] = &svmx__op_sum_f32,
+    [SVMX_OP_DOT_F32] = &svmx__op_dot_f32,
+    [SVMX_OP_SHA256] = &svmx__op_sha256,
+    [SVMX_OP_KECCAK256] = &svmx__op_keccak256,
+};
+
+const struct svmx__op *svmx__op_by_id(uint32_t id) { return id < SVMX__OP_LIMIT ? table[id] : NULL; }
+
+const struct svmx__op *svmx__op_by_name(const char *name) {
+    for (uint32_t id = 0; id < SVMX__OP_LIMIT; id++)
+        if (table[id] && strcmp(table[id]->name, name) == 0) return table[id];
+    return NULL;
+}
+
+const struct svmx__op *svmx__op_at(uint32_t index) {
+    for (uint32_t id = 0; id < SVMX__OP_LIMIT; id++)
+        if (table[id] && index-- == 0) return table[id];
+    return NULL;
+}
+
+uint32_t svmx__op_count(void) {
+    uint32_t count = 0;
+    for (uint32_t id = 0; id < SVMX__OP_LIMIT; id++) count += table[id] != NULL;
+    return count;
+}

@@ -1,0 +1,6 @@
+libsvmx_core_la_SOURCES += \
+	%D%/abi.h \
+	%D%/elf.c %D%/elf.h \
+	%D%/loader.c %D%/loader.h \
+	%D%/registry.c %D%/registry.h \
+	%D%/selection.c %D%/selection.h

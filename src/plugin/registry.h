@@ -1,0 +1,84 @@
+/*
+ * registry.h: the backends of one executor: found, checked, opened, in order of preference.
+ *
+ *   selection.c  reads SUPERVM_BACKENDS      -> who is wanted, in which order
+ *   loader.c     finds and checks files      -> which of them are safe and speak our ABI, then dlopen
+ *   registry.c   opens instances             -> backends, and a report of what became of every candidate
+ *
+ * Called by executor.c at open and close. Knows nothing of devices' work, caches or batches.
+ *
+ * ORDER. What SUPERVM_BACKENDS names comes first, as written. Of the rest: levelzero, opencl, simd, then others by name,
+ * then the reference code. GPUs come before the CPU because they are what one installs a plugin for, Level Zero before
+ * OpenCL because both may show the same device and it is the thinner layer; a stranger's plugin never displaces ours
+ * unless the user names it. Of one name the first wins, linked in before files, also where it is then refused: which file
+ * is used must not depend on which is broken.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_PLUGIN_REGISTRY_H
+#define SVMX_PLUGIN_REGISTRY_H
+
+#include "base/log.h"
+#include "base/text.h"
+#include "plugin/selection.h"
+#include <stdbool.h>
+#include <svmx/plugin.h>
+
+/* One opened instance. */
+struct svmx__backend {
+    char name[32];
+    const struct svmx_plugin *plugin;
+    const struct svmx_host *host; /* the registry's maker made it; given back through maker.release after close */
+    struct svmx_backend instance; /* instance.ops has been checked: every slot that is not optional is there */
+    struct svmx_backend_ops *grown_ops; /* NULL, or instance.ops: the shorter table of an older ABI, with NULLs added */
+    bool abandoned; /* set by the executor: a thread may still be in it; neither closed nor freed, nor its host */
+};
+
+/* What became of one candidate; owned by the registry. verdict: enum svmx_load_verdict of svmx.h (1, 2, 3). */
+struct svmx__load_entry {
+    char name[32], version[32], licence[32]; /* version and licence are "" where the file was not looked into */
+    char *path;                              /* "" for one that is linked in */
+    char *reason;                            /* one line, never NULL */
+    uint32_t verdict;
+    enum svmx_status status;
+};
+
+/* Gives each backend a host of its own, so that its log lines and its options are its own. */
+struct svmx__host_maker {
+    void *user;
+    /* `select`: the device part of the user's items for this backend, joined by ',', or NULL; copied. NULL = no memory. */
+    const struct svmx_host *(*make)(void *user, const char *backend, const char *select);
+    void (*release)(void *user, const struct svmx_host *host);
+    /* Last error line that the backend logged through this host, or "". */
+    const char *(*last_error)(void *user, const struct svmx_host *host);
+};
+
+struct svmx__registry_config {
+    const char *backends;      /* text of SUPERVM_BACKENDS, "" for all */
+    const char *backend_path;  /* absolute folders, ':' between */
+    const struct svmx_plugin *const *static_plugins;
+    size_t static_plugin_count;
+    const struct svmx_plugin *reference; /* always opened, always last; called SVMX__REFERENCE_NAME */
+    struct svmx__host_maker maker;
+    const struct svmx__log *log;
+};
+
+struct svmx__registry {
+    struct svmx__backend *backends; /* in order of preference, the reference last; does not move until close */
+    uint32_t backend_count;
+    struct svmx__load_entry *entries; /* in the same order, those of one name together */
+    uint32_t entry_count;
+    struct svmx__selection selection;
+    struct svmx__host_maker maker;
+};
+
+/* Finds, checks and opens. A candidate that fails is an entry in the report, not an error, unless the user demanded it
+ * (+name). On error nothing stays open. Errors: ARGUMENT (grammar, relative path), UNKNOWN (a name that is neither
+ * linked in nor found as NAME.so; lists the known ones), BACKEND (a demanded backend did not load), MEMORY. */
+enum svmx_status svmx__registry_open(struct svmx__registry *registry, const struct svmx__registry_config *config,
+                                     struct svmx__text *why);
+
+/* Closes every instance that is not abandoned and frees the rest. Shared objects stay loaded: never dlclose. */
+void svmx__registry_close(struct svmx__registry *registry);
+
+#endif

@@ -1,0 +1,15 @@
+# Suites about what was built, rather than what it does.
+build_suites = \
+	%D%/isa.sh \
+	%D%/packed.sh \
+	%D%/symbols.sh \
+	%D%/test_sum_tests.sh
+shell_suites += $(build_suites)
+EXTRA_DIST += $(build_suites) %D%/installed.sh
+
+# `make installcheck`, also part of distcheck: what was installed, used as a stranger would.
+if NATIVE
+installcheck-local:
+	@PKG_CONFIG='$(PKG_CONFIG)' SVMX_TEST_CC='$(CC) $(SVMX_BUILD_CFLAGS)' SVMX_TEST_SRCDIR='$(abs_top_srcdir)' \
+	  DESTDIR='$(DESTDIR)' $(SHELL) $(top_srcdir)/%D%/installed.sh '$(bindir)' '$(libdir)' '$(includedir)' '$(mandir)'
+endif

@@ -1,0 +1,24 @@
+/*
+ * open_unsupported.c: check-only plugin that finds nothing to serve on this machine: skipped, not refused.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <svmx/plugin.h>
+
+static enum svmx_status open_unsupported(const struct svmx_host *host, struct svmx_backend *backend) {
+    (void)backend;
+    host->log(host, SVMX_LOG_ERROR, "open_unsupported: no device of this kind");
+    return SVMX_ERR_UNSUPPORTED;
+}
+
+SVMX_EXPORT extern const struct svmx_plugin svmx_plugin;
+const struct svmx_plugin svmx_plugin = {
+    .magic = SVMX_PLUGIN_MAGIC,
+    .size = sizeof(struct svmx_plugin),
+    .abi_major = SVMX_ABI_MAJOR,
+    .abi_minor = SVMX_ABI_MINOR,
+    .name = "open_unsupported",
+    .version = "1",
+    .licence = "Apache-2.0",
+    .open = open_unsupported,
+};

@@ -1,0 +1,51 @@
+# What the suites share. Four kinds, all run by `make check` through tests/run-suite:
+#
+#   criterion_suites   programs that need Criterion: unit, contract and most integration suites
+#   plain_suites       programs that count for themselves: thread suites, which run under the thread sanitizer as well
+#   TESTS *.sh         shell suites
+#   check_LTLIBRARIES  no suites but check-only plugins for them, in test-backends/, never installed
+#
+# Every suite ends with a line `N passed, N failed, N skipped`; tests/run-suite writes it for Criterion.
+
+AM_TESTS_ENVIRONMENT = \
+	SVMX_TEST_BACKEND_PATH='$(abs_top_builddir)/backends'; export SVMX_TEST_BACKEND_PATH; \
+	SUPERVM_BACKEND_PATH='$(abs_top_builddir)/backends'; export SUPERVM_BACKEND_PATH; \
+	SVMX_TEST_DRIVER_PATH='$(abs_top_builddir)/test-backends'; export SVMX_TEST_DRIVER_PATH; \
+	SVMX_TEST_COMMAND='$(abs_top_builddir)/svmx'; export SVMX_TEST_COMMAND; \
+	SVMX_TEST_SRCDIR='$(abs_top_srcdir)'; export SVMX_TEST_SRCDIR; \
+	SVMX_TEST_BUILDDIR='$(abs_top_builddir)'; export SVMX_TEST_BUILDDIR; \
+	SVMX_TEST_OBJDIR='$(SVMX_OBJDIR)'; export SVMX_TEST_OBJDIR; \
+	SVMX_TEST_LIBTOOL='$(abs_top_builddir)/libtool'; export SVMX_TEST_LIBTOOL; \
+	SVMX_TEST_SANITIZER='$(SVMX_SANITIZER)'; export SVMX_TEST_SANITIZER; \
+	SVMX_TEST_RUNNER='$(SVMX_RUNNER)'; export SVMX_TEST_RUNNER; \
+	SVMX_TEST_CRITERION_SUITES='$(criterion_suites)'; export SVMX_TEST_CRITERION_SUITES; \
+	SVMX_TEST_CC='$(CC)'; export SVMX_TEST_CC; \
+	unset SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
+	  SUPERVM_TIMEOUT_MS SUPERVM_LOG;
+TEST_EXTENSIONS = .sh
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite
+SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL)
+EXTRA_DIST += %D%/run-suite
+
+# A suite in these lists finds its source (NAME.c beside it), include path and libraries by itself.
+criterion_suites =
+plain_suites =
+shell_suites =
+LDADD = libsvmx-core.la $(CRITERION_LIBS)
+
+if HAVE_CRITERION
+check_PROGRAMS += $(criterion_suites)
+TESTS += $(criterion_suites)
+else
+shell_suites += %D%/build/criterion-missing.sh
+endif
+check_PROGRAMS += $(plain_suites)
+TESTS += $(plain_suites) $(shell_suites)
+EXTRA_DIST += %D%/build/criterion-missing.sh
+
+# Plugins are loaded by name, so make has to be told that suites depend on them, and on what runs them.
+test-backends.stamp: $(check_LTLIBRARIES)
+	$(AM_V_GEN)$(SHELL) $(top_srcdir)/scripts/place-modules $(abs_top_builddir)/test-backends $(SVMX_OBJDIR) \
+	  $(check_LTLIBRARIES) && : >$@
+CLEANFILES += test-backends.stamp
+$(TEST_LOGS): backends.stamp test-backends.stamp svmx$(EXEEXT) $(top_srcdir)/tests/run-suite
