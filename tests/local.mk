@@ -33,6 +33,13 @@ plain_suites =
 shell_suites =
 LDADD = libsvmx-core.la $(CRITERION_LIBS)
 
+# For a suite that compares with OpenSSL where it is there: NAME_CPPFLAGS = $(openssl_cppflags), NAME_LDADD = $(LDADD)
+# $(OPENSSL_LIBS).
+openssl_cppflags = $(AM_CPPFLAGS)
+if HAVE_OPENSSL
+openssl_cppflags += -DHAVE_LIBCRYPTO $(OPENSSL_CFLAGS)
+endif
+
 if HAVE_CRITERION
 check_PROGRAMS += $(criterion_suites)
 TESTS += $(criterion_suites)

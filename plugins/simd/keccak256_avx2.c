@@ -73,6 +73,14 @@ static inline void absorb_block(word words[KECCAK_WORDS], const uint8_t *const a
     words[16] = _mm256_xor_si256(words[16], w16);
 }
 
+static SIMD_ALIGNED_FRAME void absorb_blocks(struct hash_state *state, const uint8_t *const at[4], uint64_t blocks)
+{
+    for (uint64_t skip = 0; blocks > 0; blocks--, skip += KECCAK_BLOCK) {
+        absorb_block(state->words, at, skip);
+        keccak_permute(state->words);
+    }
+}
+
 static void lanes_start(struct hash_state *state, uint32_t lanes)
 {
     const word bit = _mm256_setr_epi64x(1, 2, 4, 8);
@@ -95,14 +103,10 @@ static void absorb_alone(struct hash_state *state, unsigned lane, const uint8_t 
 static void lanes_absorb(struct hash_state *state, const uint8_t *const at[4], uint64_t blocks, uint32_t busy)
 {
     const unsigned lane = (unsigned)__builtin_ctz(busy);
-    if ((busy & (busy - 1)) == 0) {
+    if ((busy & (busy - 1)) == 0)
         absorb_alone(state, lane, at[lane], blocks);
-        return;
-    }
-    for (uint64_t skip = 0; blocks > 0; blocks--, skip += KECCAK_BLOCK) {
-        absorb_block(state->words, at, skip);
-        keccak_permute(state->words);
-    }
+    else
+        absorb_blocks(state, at, blocks);
 }
 
 static void lanes_digest(const struct hash_state *state, uint32_t lanes, uint8_t *const digest[4])

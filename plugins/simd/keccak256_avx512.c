@@ -46,7 +46,7 @@ struct hash_state {
 };
 
 /* One copy for all callers: unrolled it fills half of the instruction cache. */
-static __attribute__((noinline)) void permute(struct hash_state *state)
+static SIMD_ALIGNED_FRAME void permute(struct hash_state *state)
 {
     keccak_permute(state->words);
 }
@@ -180,7 +180,7 @@ static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t r
 
 /* Messages of one block: the state is made and used up in registers. Stores of 64 bytes are slow, and the general way
  * would need three times as many. */
-static void group_hash_short(const struct hash_group *g)
+static SIMD_ALIGNED_FRAME void group_hash_short(const struct hash_group *g)
 {
     word block[KECCAK_BLOCK_WORDS], a[KECCAK_WORDS];
     load_rest(block, g->at, 0, (unsigned)g->bytes[0]);

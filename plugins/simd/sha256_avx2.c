@@ -75,7 +75,7 @@ SIMD_INLINE void transpose(word r[8])
     }
 }
 
-static void absorb_blocks(struct hash_state *state, const uint8_t *const at[8], uint64_t blocks)
+static SIMD_ALIGNED_FRAME void absorb_blocks(struct hash_state *state, const uint8_t *const at[8], uint64_t blocks)
 {
     for (uint64_t skip = 0; blocks > 0; blocks--, skip += SHA256_BLOCK) {
         word w[16];

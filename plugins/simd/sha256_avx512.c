@@ -88,7 +88,7 @@ SIMD_INLINE void load_block(word w[16], const uint8_t *const at[16], uint64_t sk
     transpose(w);
 }
 
-static __attribute__((noinline)) void compress(struct hash_state *state, const word w[16])
+static SIMD_ALIGNED_FRAME void compress(struct hash_state *state, const word w[16])
 {
     sha256_compress(state->words, w);
 }

@@ -96,8 +96,8 @@ static bool value_set(const struct cli_command *command, const struct cli_option
     value->text = text;
     if (!option->number) return true;
     if (!cli_number_parse(text, &value->number)) {
-        cli_args_refuse(command, "--%s: '%s' is no number (digits, then K, M or G for 2^10, 2^20, 2^30)", option->name,
-                        text);
+        cli_args_refuse(command, "--%s: '%s' is no number, or too large (digits, then K, M or G for 2^10, 2^20, 2^30)",
+                        option->name, text);
         return false;
     }
     if (value->number >= option->minimum && value->number <= option->maximum) return true;

@@ -59,7 +59,7 @@ static void report_text(const svmx_executor_t *executor) {
     for (uint32_t i = 0; svmx_load_report_get(executor, i, &entry) == SVMX_OK; i++) {
         cli_table_row(&table, (const char *[]){entry.name, verdict_name(entry.verdict), or_dash(entry.version),
                                                or_dash(entry.licence), *entry.path ? entry.path : "(linked in)"});
-        if (*entry.reason) cli_table_note(&table, 1, entry.reason);
+        if (entry.verdict != SVMX_LOADED) cli_table_note(&table, 1, entry.reason);
     }
     puts("\nBackends that were found, and what became of them:\n");
     cli_table_print(&table);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "hex.h"
+#include <stdbool.h>
 
 /* Value of a digit plus one; 0 for what is none. */
 static const uint8_t digit_plus_one[256] = {
@@ -18,7 +19,8 @@ size_t cli_hex_read(uint8_t *bytes, const char *text, size_t digits) {
         if (!high || !low) return high ? i + 1 : i;
         bytes[i / 2] = (uint8_t)((high - 1) << 4 | (low - 1));
     }
-    return digits;
+    bool last = digits % 2 == 0 || digit_plus_one[(uint8_t)text[digits - 1]];
+    return last ? digits : digits - 1;
 }
 
 void cli_hex_write(char *text, const uint8_t *bytes, size_t count) {

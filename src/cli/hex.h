@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads `digits` (an even number) of either case into digits / 2 bytes. Returns the position of the first character that
- * is no digit, or `digits` when all are. */
+/* Reads `digits` characters, of either case, into digits / 2 bytes. Returns the position of the first that is no digit, or
+ * `digits` when all are; the last of an odd number is looked at, but gives no byte. */
 size_t cli_hex_read(uint8_t *bytes, const char *text, size_t digits);
 
 /* Writes 2 x count digits, lower case, no zero at the end. */

@@ -65,9 +65,8 @@ static bool argument_read(struct cli_items *items, uint32_t param, unsigned numb
     size_t prefix = length >= 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 2 : 0;
     size_t digits = length - prefix;
     column_room(&items->columns[param], digits / 2);
-    size_t good =
-        cli_hex_read(items->columns[param].data + items->columns[param].bytes, text + prefix, digits & ~(size_t)1);
-    if (good < (digits & ~(size_t)1))
+    size_t good = cli_hex_read(items->columns[param].data + items->columns[param].bytes, text + prefix, digits);
+    if (good < digits)
         return refuse(why, "argument %u (%s): character %zu is no hex digit", number, name, prefix + good + 1);
     if (digits & 1) return refuse(why, "argument %u (%s) has an odd number of hex digits, %zu", number, name, digits);
     uint32_t record = items->op->params[param].record;

@@ -99,6 +99,7 @@ static void times_json(struct cli_json *json, const struct trial *trial) {
     cli_json_number(json, "units_per_s", per_second(trial->size * trial->tasks, median));
     cli_json_number(json, "bytes_in", trial->bytes_in);
     cli_json_number(json, "bytes_out", trial->bytes_out);
+    cli_json_number(json, "bytes_per_s", per_second(trial->bytes_in + trial->bytes_out, median));
 }
 
 static void trial_json(const struct trial *trial) {

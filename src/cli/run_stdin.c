@@ -117,6 +117,13 @@ static enum cli_exit line_refused(struct stream *stream, const struct cli_lines 
     return CLI_BAD_INPUT;
 }
 
+static enum cli_exit read_failed(struct stream *stream, const struct cli_lines *lines, int error) {
+    enum cli_exit exit = chunk_run(stream);
+    if (exit != CLI_OK) return exit;
+    cli_error("cannot read standard input after line %llu: %s", (unsigned long long)lines->number, strerror(error));
+    return CLI_BAD_INPUT;
+}
+
 static enum cli_exit lines_run(struct stream *stream, struct cli_lines *lines) {
     for (;;) {
         const char *line;
@@ -130,9 +137,7 @@ static enum cli_exit lines_run(struct stream *stream, struct cli_lines *lines) {
             break;
         case CLI_PAUSE: exit = chunk_run(stream); break;
         case CLI_LINES_END: return chunk_run(stream);
-        case CLI_LINES_ERROR:
-            snprintf(why, sizeof why, "cannot read standard input after it: %s", strerror(errno));
-            return line_refused(stream, lines, why);
+        case CLI_LINES_ERROR: return read_failed(stream, lines, errno);
         }
         if (exit != CLI_OK) return exit;
     }

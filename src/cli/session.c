@@ -32,7 +32,7 @@ static enum cli_exit demand_text(const struct cli_args *args, char *text, size_t
     const char *item = args->common[CLI_DEVICE].text;
     if (args->common[CLI_BACKEND].given)
         return cli_args_refuse(args->command, "--device and --backend exclude each other");
-    if (*item == '\0' || strpbrk(item, ",+^ ") || *item == '-' || strlen(item) + 8 > text_bytes)
+    if (*item == '\0' || strchr("+-^", *item) || strchr(item, ',') || strlen(item) + 8 > text_bytes)
         return cli_args_refuse(args->command, "--device: '%s' is not NAME or NAME:DEVICE (--backend takes a list)",
                                item);
     if (strcmp(item, reference_name) == 0)

@@ -4,9 +4,12 @@ libsvmx_core_la_SOURCES += \
 	%D%/collect.c \
 	%D%/completion.c \
 	%D%/config.c %D%/config.h \
+	%D%/device.c \
 	%D%/dispatch.c \
-	%D%/executor.h \
+	%D%/examples.c \
+	%D%/executor.c %D%/executor.h \
 	%D%/host.c \
+	%D%/inspect.c \
 	%D%/learn.c \
 	%D%/pipeline.c \
 	%D%/prepare.c \

@@ -1,7 +1,16 @@
 criterion_suites += \
+	%D%/test_example \
+	%D%/test_op_keccak256 \
+	%D%/test_op_messages \
 	%D%/test_op_reduce_f32 \
+	%D%/test_op_reference \
+	%D%/test_op_sha256 \
 	%D%/test_op_table \
 	%D%/test_op_vec_f32
+%C%_test_op_keccak256_CPPFLAGS = $(openssl_cppflags)
+%C%_test_op_keccak256_LDADD = $(LDADD) $(OPENSSL_LIBS)
+%C%_test_op_sha256_CPPFLAGS = $(openssl_cppflags)
+%C%_test_op_sha256_LDADD = $(LDADD) $(OPENSSL_LIBS)
 
 if BUILD_SIMD
 criterion_suites += \
