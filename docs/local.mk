@@ -1,0 +1,10 @@
+EXTRA_DIST += \
+	%D%/ARCHITECTURE.md \
+	%D%/INDEX.md \
+	%D%/MIGRATION.md \
+	%D%/OPERATIONS.md \
+	%D%/adr/0001-error-text-in-the-batch.md \
+	%D%/adr/0002-outputs-never-overlap.md \
+	%D%/adr/0003-inline-devices.md \
+	%D%/adr/0004-same-pipeline-for-several-buckets.md \
+	%D%/adr/0005-unnamed-backends-follow.md

@@ -27,7 +27,7 @@ quietly() {
     shift
     mkdir -p "$(dirname "$quietly_log")"
     if "$@" >"$quietly_log" 2>&1; then return 0; fi
-    tail -n 60 "$quietly_log"
+    grep -v '^  [A-Z]' "$quietly_log" | tail -n 60 # without the lines of make that say what is fine
     printf '%s failed; all of its output: %s\n' "$1" "$quietly_log" >&2
     return 1
 }

@@ -31,7 +31,7 @@ EXTRA_DIST += %D%/run-suite
 criterion_suites =
 plain_suites =
 shell_suites =
-LDADD = libsvmx-core.la $(CRITERION_LIBS)
+LDADD = libsvmx-core.la $(CRITERION_LIBS) -lm
 
 # For a suite that compares with OpenSSL where it is there: NAME_CPPFLAGS = $(openssl_cppflags), NAME_LDADD = $(LDADD)
 # $(OPENSSL_LIBS).

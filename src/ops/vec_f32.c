@@ -99,14 +99,14 @@ static const struct svmx__known known_add[] = {
     {sums, sizeof sums}, {a, sizeof a}, {b, sizeof b},
     {sums + 1, 4 * 47},  {a + 1, 4 * 47}, {b + 1, 4 * 47},
     {sums + 33, 4},      {a + 33, 4},     {b + 33, 4},
-    {NULL, 0},           {NULL, 0},       {NULL, 0},
+    {sums, 0},           {NULL, 0},       {NULL, 0},
 };
 
 static const struct svmx__known known_multiply[] = {
     {products, sizeof products}, {a, sizeof a}, {b, sizeof b},
     {products + 1, 4 * 47},      {a + 1, 4 * 47}, {b + 1, 4 * 47},
     {products + 33, 4},          {a + 33, 4},     {b + 33, 4},
-    {NULL, 0},                   {NULL, 0},       {NULL, 0},
+    {products, 0},               {NULL, 0},       {NULL, 0},
 };
 
 const struct svmx__op svmx__op_vec_add_f32 = {

@@ -1,5 +1,6 @@
 # Suites about what was built, rather than what it does.
 build_suites = \
+	%D%/examples.sh \
 	%D%/isa.sh \
 	%D%/packed.sh \
 	%D%/symbols.sh \

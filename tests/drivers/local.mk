@@ -5,6 +5,7 @@ driver_ldflags = $(AM_LDFLAGS) -module -avoid-version -shared -no-undefined $(SV
 if HAVE_SHARED
 check_LTLIBRARIES += \
 	%D%/plugins/bad_abi.la \
+	%D%/plugins/check.la \
 	%D%/plugins/constructor.la \
 	%D%/plugins/first_abi.la \
 	%D%/plugins/holes.la \
@@ -13,6 +14,7 @@ check_LTLIBRARIES += \
 	%D%/plugins/open_unsupported.la \
 	%D%/plugins/wrong_name.la
 %C%_plugins_bad_abi_la_LDFLAGS = $(driver_ldflags)
+%C%_plugins_check_la_LDFLAGS = $(driver_ldflags)
 %C%_plugins_constructor_la_LDFLAGS = $(driver_ldflags)
 %C%_plugins_first_abi_la_LDFLAGS = $(driver_ldflags)
 %C%_plugins_holes_la_LDFLAGS = $(driver_ldflags)
@@ -21,4 +23,4 @@ check_LTLIBRARIES += \
 %C%_plugins_open_unsupported_la_LDFLAGS = $(driver_ldflags)
 %C%_plugins_wrong_name_la_LDFLAGS = $(driver_ldflags)
 endif
-EXTRA_DIST += %D%/plugins/abi_1_0/plugin.h %D%/plugins/abi_1_0/types.h
+EXTRA_DIST += %D%/plugins/abi_1_0/plugin.h %D%/plugins/abi_1_0/types.h %D%/plugins/check_look.h %D%/plugins/check_script.h %D%/plugins/check_state.h

@@ -6,7 +6,8 @@ criterion_suites += \
 	%D%/test_op_reference \
 	%D%/test_op_sha256 \
 	%D%/test_op_table \
-	%D%/test_op_vec_f32
+	%D%/test_op_vec_f32 \
+	%D%/test_operations_doc
 %C%_test_op_keccak256_CPPFLAGS = $(openssl_cppflags)
 %C%_test_op_keccak256_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_sha256_CPPFLAGS = $(openssl_cppflags)
@@ -16,6 +17,6 @@ if BUILD_SIMD
 criterion_suites += \
 	%D%/test_simd_pool \
 	%D%/test_simd_variant
-%C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS)
-%C%_test_simd_variant_LDADD = $(simd_parts) $(CRITERION_LIBS)
+%C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
+%C%_test_simd_variant_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 endif

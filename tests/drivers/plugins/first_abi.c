@@ -73,8 +73,7 @@ static enum svmx_status submit(void *self, const struct svmx_submission *submiss
             (const void *)((const unsigned char *)list->commands + i * list->command_size);
         if (command->kind != SVMX_COMMAND_DISPATCH) continue;
         const struct svmx_dispatch *dispatch = &command->as.dispatch;
-        for (uint32_t t = 0; t < dispatch->task_count; t++)
-            vec_add(dispatch->slots + (size_t)t * dispatch->slot_count);
+        for (uint32_t t = 0; t < dispatch->task_count; t++) vec_add(dispatch->slots + (size_t)t * dispatch->slot_count);
     }
     *ticket = 0;
     return SVMX_OK;

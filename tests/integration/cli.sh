@@ -1,0 +1,494 @@
+#!/bin/sh
+# cli.sh [FOLDER]: the `svmx` command from outside: output, exit status, and what it says when something is wrong.
+#
+# $SVMX (or SVMX_TEST_COMMAND) is the command; FOLDER is for its files, a temporary one otherwise. SUPERVM_BACKEND_PATH says
+# where plugins are, SVMX_TEST_DRIVER_PATH where the check-only ones are. What cannot run here is counted as skipped.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+LC_ALL=C
+export LC_ALL
+SVMX=${SVMX:-${SVMX_TEST_COMMAND:?say in SVMX where the command is}}
+unset SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
+    SUPERVM_TIMEOUT_MS SUPERVM_LOG
+if [ $# -gt 0 ]; then
+    work=$1
+    mkdir -p "$work"
+else
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+fi
+chmod 755 "$work"
+passed=0 failed=0 skipped=0 code=0
+setting= # VARIABLE=VALUE for the environment of the next calls
+: >"$work/none"
+input=$work/none
+
+# The command, through the emulator where there is one.
+svmx() {
+    if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
+        # shellcheck disable=SC2086
+        "$SVMX_TEST_LIBTOOL" --quiet --mode=execute $SVMX_TEST_RUNNER "$SVMX" "$@"
+    else
+        "$SVMX" "$@"
+    fi
+}
+
+# call ARGUMENT...: runs the command on $input, and keeps what it says in out, err and code.
+call() {
+    called="$setting svmx $*"
+    (
+        # shellcheck disable=SC2163
+        [ -z "$setting" ] || export "$setting"
+        svmx "$@"
+    ) <"$input" >"$work/out" 2>"$work/err"
+    code=$?
+}
+
+# feed FORMAT: the next calls read this, through printf.
+feed() {
+    # shellcheck disable=SC2059
+    printf "$1" >"$work/in"
+    input=$work/in
+}
+
+verdict() { # WHAT STATUS
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+        echo "ok      $1"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $1"
+        echo "        $called: exit status $code"
+        sed 's/^/        out: /' "$work/out" | head -n 12
+        sed 's/^/        err: /' "$work/err" | head -n 12
+    fi
+}
+
+skip() { # WHAT WHY [COUNT]
+    skipped=$((skipped + ${3:-1}))
+    echo "skipped $1: $2"
+}
+
+exits() { [ "$code" -eq "$1" ]; }
+out_has() { grep -qF -e "$1" "$work/out"; }
+err_has() { grep -qF -e "$1" "$work/err"; }
+out_is() { [ "$(cat "$work/out")" = "$1" ]; }
+out_empty() { [ ! -s "$work/out" ]; }
+err_empty() { [ ! -s "$work/err" ]; }
+
+# refused CODE TEXT ARGUMENT...: the command must exit so, say so on standard error, and print nothing.
+refused() {
+    want=$1 text=$2
+    shift 2
+    call "$@"
+    exits "$want" && err_has "$text" && out_empty
+    verdict "svmx $*: exit status $want, says: $text" $?
+}
+
+# json WHAT EXPRESSION: the output is one JSON document d, and the expression is true.
+if command -v python3 >/dev/null && python3 -c 'import json' 2>/dev/null; then
+    json() {
+        exits 0 && err_empty && python3 -m json.tool <"$work/out" >/dev/null &&
+            python3 -c "import json, sys
+d = json.load(sys.stdin)
+sys.exit(0 if ($2) else 1)" <"$work/out"
+        verdict "$1" $?
+    }
+else
+    json() { skip "$1" "no python3"; }
+fi
+
+empty_sha256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+abc_sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
+empty_keccak=c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470
+abc_keccak=4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45
+commands='devices ops run config version help'
+operations='vec_add_f32 vec_mul_f32 sum_f32 dot_f32 sha256 keccak256'
+
+call devices
+case $(cat "$work/out") in *simd*) simd=yes ;; *) simd= ;; esac
+
+echo "# help and usage"
+call
+exits 2 && err_has 'Usage: svmx COMMAND' && out_empty
+verdict "no command: help on standard error, exit status 2" $?
+for option in --help -h help; do
+    call $option
+    exits 0 && err_empty && out_has 'Usage: svmx COMMAND' && out_has 'Exit status: 0 done'
+    verdict "svmx $option" $?
+done
+for command in $commands; do
+    call "$command" --help
+    exits 0 && err_empty && out_has "Usage: svmx $command" && out_has --json && out_has --help
+    verdict "svmx $command --help" $?
+    cp "$work/out" "$work/help"
+    call help "$command"
+    exits 0 && cmp -s "$work/help" "$work/out"
+    verdict "svmx help $command is the same" $?
+done
+call help --json
+json "help --json lists the commands" "[c['name'] for c in d['commands']] == '$commands'.split()"
+call help run --json
+json "help run --json has options with defaults" \
+    "[o['default'] for o in d['commands'][0]['options'] if o['name'] == 'size'] == ['64K'] and len(d['commands']) == 1"
+refused 2 "unknown command 'devics' (did you mean devices?); see svmx --help" devics
+refused 2 "unknown command 'qqqqqq'; see svmx --help" qqqqqq
+refused 2 "unknown command 'conf" help conf
+refused 2 "unknown option '--jsn' (did you mean --json?)" ops --jsn
+refused 2 "unknown option '--frobnicate'; see svmx ops --help" ops --frobnicate=1
+refused 2 "unknown option '-z'" ops -z
+refused 2 "unknown option '--threads'" ops --threads 1
+refused 2 "--json takes no value" ops --json=yes
+refused 2 "'b' is one argument too many" ops sha256 b
+refused 2 "OPERATION is missing" run
+refused 2 "--size needs a value: --size N" run sha256 --size
+refused 2 "--size: '12x' is no number" run sha256 --size 12x
+refused 2 "--size: '' is no number" run sha256 --size=
+refused 2 "--size: '-1' is no number" run sha256 --size -1
+refused 2 "--size: '18446744073709551616' is no number, or too large" run sha256 --size 18446744073709551616
+refused 2 "--size: '17179869184G' is no number, or too large" run sha256 --size 17179869184G
+refused 2 "--threads: 0 is out of range, 1 to 1024" run sha256 --threads=0
+refused 2 "--tasks: 0 is out of range" run sha256 --tasks 0
+refused 2 "--device and --backend exclude each other" devices --device simd --backend simd
+for item in '' a,b +a -a ^a; do refused 2 "--device: '$item' is not NAME or NAME:DEVICE" devices --device "$item"; done
+call ops -- --json
+exits 2 && err_has "--json"
+verdict "-- ends the options" $?
+
+echo "# version"
+call version
+exits 0 && err_empty && grep -Eq '^svmx [0-9]+\.[0-9]+\.[0-9]+ \(library [0-9]+\.[0-9]+\.[0-9]+\)$' "$work/out"
+verdict "svmx version" $?
+cp "$work/out" "$work/version"
+for option in --version -V; do
+    call $option
+    exits 0 && cmp -s "$work/out" "$work/version"
+    verdict "svmx $option is the same" $?
+done
+call version --json
+json "version --json" "sorted(d) == ['command', 'library'] and d['command'] == d['library']"
+
+echo "# devices"
+call devices
+exits 0 && out_has 'in order of preference' && out_has BACKEND && out_has VERDICT && out_has 'reference code'
+verdict "svmx devices: devices and load report" $?
+[ "$(awk 'length > 120' "$work/out" | grep -vc /)" -eq 0 ] && ! grep -q ' $' "$work/out"
+verdict "svmx devices: lines are short (but for paths) and do not end in blanks" $?
+call devices --json
+json "devices --json: reference code last, usable" "d['devices'][-1]['backend'] == 'reference'
+    and all(v['usable'] for v in d['devices']) and [v['index'] for v in d['devices']] == list(range(len(d['devices'])))
+    and set(d['devices'][0]) == set('index backend name kind variant threads driver pci memory_bytes max_alloc_bytes '
+    'host_memory shares_cores test modelled usable'.split())"
+json "devices --json: load report" "all(set(b) == set('name verdict status reason version licence path'.split())
+    and b['verdict'] in ('loaded', 'skipped', 'refused') for b in d['backends'])
+    and any(b['name'] == 'reference' and b['verdict'] == 'loaded' for b in d['backends'])"
+for option in --device=none --device=reference --backend=none; do
+    call devices $option --json
+    json "devices $option: the reference code alone" "[v['backend'] for v in d['devices']] == ['reference']"
+done
+refused 3 "cannot open the executor: " devices --backend nosuchbackend
+err_has nosuchbackend && err_has SVMX_ERR_UNKNOWN
+verdict "an unknown backend is named, with its status" $?
+refused 3 "cannot open the executor: " devices --backend 'simd,,simd'
+refused 3 "cannot open the executor: " run sha256 --device nosuchbackend
+if [ $simd ]; then
+    refused 3 "no device matches --device simd:gpu" devices --device simd:gpu
+    call devices --device simd --threads 1 --variant scalar --json
+    json "devices --device simd --threads 1 --variant scalar" "d['devices'][0]['backend'] == 'simd'
+    and d['devices'][0]['threads'] == 1 and d['devices'][0]['variant'] == 'scalar' and len(d['devices']) == 2"
+    refused 3 "no variant" devices --device simd --variant nosuchvariant
+else
+    skip "simd by name, threads, variant" "no simd backend" 3
+fi
+mkdir -p "$work/plugins"
+chmod 755 "$work/plugins"
+echo "no plugin at all" >"$work/plugins/broken.so"
+chmod 644 "$work/plugins/broken.so"
+setting=SUPERVM_BACKEND_PATH=$work/plugins
+call devices --json
+json "devices: a text file is refused, with a reason" "[(b['verdict'], b['status'], bool(b['reason']))
+    for b in d['backends'] if b['name'] == 'broken'] == [('refused', 'SVMX_ERR_ABI', True)]"
+call devices
+exits 0 && grep -q '^broken  *refused ' "$work/out" && out_has "$work/plugins/broken.so"
+verdict "devices: the same as text" $?
+setting=
+
+echo "# ops"
+call ops
+ok=0
+exits 0 && err_empty || ok=1
+for operation in $operations; do grep -q "^$operation " "$work/out" || ok=1; done
+verdict "svmx ops lists the operations" $ok
+call ops --json
+json "ops --json" "[o['name'] for o in d['operations'] if o['name'] in '$operations'.split()] == '$operations'.split()
+    and all(set(o) == set('name id summary unit stdin params'.split()) for o in d['operations'])
+    and {o['name']: o['stdin'] for o in d['operations']}['vec_add_f32'] is False"
+call ops keccak256
+exits 0 && err_empty && out_has 'keccak256: ' && grep -Eq '^0 +digests +out +u8 +array +32 to an item$' "$work/out" &&
+    grep -Eq '^1 +data +in +u8 +ragged ' "$work/out" && grep -Eq '^2 +offsets +in +u64 +offsets ' "$work/out" &&
+    out_has 'svmx run --stdin'
+verdict "svmx ops keccak256: the signature" $?
+call ops vec_add_f32
+exits 0 && grep -Eq '^2 +b +in +f32 +array +1 to an item$' "$work/out" && ! out_has stdin
+verdict "svmx ops vec_add_f32: the signature" $?
+call ops sha256 --json
+json "ops sha256 --json" "[(p['name'], p['direction'], p['type'], p['shape'], p['record'])
+    for p in d['operations'][0]['params']][0] == ('digests', 'out', 'u8', 'array', 32) and len(d['operations']) == 1
+    and d['operations'][0]['stdin'] is True"
+refused 2 "did you mean keccak256?" ops keccak25
+refused 2 "see svmx ops" ops nosuchoperation
+setting=SUPERVM_BACKENDS=nosuchbackend
+call ops
+exits 0
+verdict "ops needs no backend: a bad SUPERVM_BACKENDS does not matter" $?
+setting=
+
+echo "# config"
+call config
+exits 0 && err_empty && grep -Eq '^queue_depth +SUPERVM_QUEUE_DEPTH +default +256$' "$work/out" &&
+    grep -Eq '^backends +SUPERVM_BACKENDS +default +""$' "$work/out"
+verdict "svmx config: settings with their defaults" $?
+call config --json
+json "config --json: every variable" "[s['variable'] for s in d['settings']] == ['SUPERVM_' + v for v in
+    'BACKENDS BACKEND_PATH VARIANT THREADS QUEUE_DEPTH MIN_BUCKET POOL_BYTES TIMEOUT_MS LOG'.split()]
+    and all(set(s) == set('name variable value source default help'.split()) and s['help'] for s in d['settings'])"
+setting=SUPERVM_THREADS=1
+call config
+exits 0 && grep -Eq '^threads +SUPERVM_THREADS +environment +1$' "$work/out" && out_has '  default: auto'
+verdict "config: a variable of the environment, and the default below it" $?
+call config --threads 2 --json
+json "config: an option wins over the environment" "[(s['value'], s['source'], s['default']) for s in d['settings']
+    if s['name'] == 'threads'] == [('2', 'options', 'auto')]"
+setting=SUPERVM_QUEUE_DEPTH=lots
+refused 3 SUPERVM_QUEUE_DEPTH config
+setting=SUPERVM_LOG=shout
+refused 3 SUPERVM_LOG run sha256
+setting=
+
+echo "# run, made-up data"
+for operation in $operations; do
+    call run "$operation" --size 1000 --tasks 3 --repeat 2 --seed 7 --device none -q
+    exits 0 && err_empty && grep -Eq '^[0-9a-f]{64}$' "$work/out" && [ "$(wc -l <"$work/out")" -eq 1 ]
+    verdict "run $operation -q on the reference code: a hash" $?
+    reference=$(cat "$work/out")
+    call run "$operation" --size 1000 --tasks 3 --repeat 1 --seed 7 --quiet
+    exits 0 && out_is "$reference"
+    verdict "run $operation: the same hash on the first device" $?
+    call run "$operation" --size 1000 --tasks 3 --repeat 1 --seed 8 -q
+    exits 0 && ! out_is "$reference"
+    verdict "run $operation: another hash for another seed" $?
+    if [ $simd ]; then
+        call run "$operation" --size 1000 --tasks 3 --seed 7 -q --device simd --variant scalar --threads 1
+        exits 0 && out_is "$reference"
+        verdict "run $operation: the same hash with scalar code on one thread" $?
+    else
+        skip "run $operation with scalar code" "no simd backend"
+    fi
+done
+# Computed by a program of its own from the recipe of made-up data: data and sums must be the same on every machine.
+call run vec_add_f32 --size 1000 --tasks 3 --seed 7 -q
+exits 0 && out_is aeca7a2c53beaaeb1024aca537ae01fa5a67aae15a54bbef9959f36c0352057f
+verdict "run vec_add_f32: the known hash" $?
+call run keccak256 --size 0 -q
+exits 0 && out_is $empty_sha256
+verdict "run keccak256 --size 0: the hash of nothing" $?
+call run sum_f32 --size 2K --tasks=3 --seed 1K
+exits 0 && err_empty && out_has 'sum_f32: 3 tasks, 2,048 elements each, seed 1024' &&
+    for line in device bucket launches 'first run' median rate fallback sha256; do
+        grep -Eq "^  $line  " "$work/out" || break
+        [ "$line" != sha256 ] || true
+    done && grep -Eq '^  sha256     [0-9a-f]{64}$' "$work/out" && grep -Eq '^  fallback   none$' "$work/out"
+verdict "run sum_f32: text" $?
+call run sum_f32 --size 2K --tasks 3 --repeat 4 --device none --json
+json "run --json: what was asked for" "d['operation'] == 'sum_f32' and d['size'] == 2048 and d['tasks'] == 3
+    and d['repeat'] == 4 and d['seed'] == 1 and d['unit'] == 'element'"
+json "run --json: times and bytes" "0 < d['min_ns'] <= d['median_ns'] <= d['max_ns'] and d['first_ns'] > 0
+    and d['units_per_s'] > 0 and d['bytes_per_s'] > 0 and d['bytes_in'] == 3 * 8192 and d['bytes_out'] == 12"
+json "run --json: who answered" "len(d['parts']) == d['launches'] == 1 and d['parts'][0]['backend'] == 'reference'
+    and d['parts'][0]['tasks'] == 3 and d['parts'][0]['bucket'] >= 1 and d['fallbacks'] == 0
+    and d['fallback_reason'] == '' and len(d['sha256']) == 64"
+refused 2 "did you mean sha256?" run sha265
+refused 2 "see svmx ops" run nosuchoperation
+refused 2 "--size: 9223372036854775808 messages are too many for sha256" run sha256 --size 8589934592G
+
+echo "# run --stdin"
+feed '616263\n-\n'
+call run keccak256 --stdin
+exits 0 && err_empty && out_is "$abc_keccak
+$empty_keccak"
+verdict "keccak256 of abc and of nothing" $?
+call run sha256 --stdin
+exits 0 && err_empty && out_is "$abc_sha256
+$empty_sha256"
+verdict "sha256 of abc and of nothing" $?
+call run sha256 --stdin --json
+exits 0 && out_is '{"line":1,"valid":true,"outputs":["'$abc_sha256'"]}
+{"line":2,"valid":true,"outputs":["'$empty_sha256'"]}'
+verdict "--json: an object a line" $?
+feed '0x616263\r\n0X616263\r\n0x\r\n4A4b\n4a4B\n616263'
+call run sha256 --stdin
+exits 0 && err_empty && [ "$(sed -n '1p;2p;6p' "$work/out" | sort -u)" = $abc_sha256 ] &&
+    [ "$(sed -n 3p "$work/out")" = $empty_sha256 ] && [ "$(sed -n 4p "$work/out")" = "$(sed -n 5p "$work/out")" ] &&
+    [ "$(wc -l <"$work/out")" -eq 6 ]
+verdict "0x, CRLF, upper case, no newline at the end" $?
+feed ''
+call run sha256 --stdin
+exits 0 && out_empty && err_empty
+verdict "no line, no result" $?
+
+# bad TEXT FORMAT: the second line is bad; the first is answered.
+bad() {
+    feed "616263\\n$2\\n616263\\n"
+    call run sha256 --stdin
+    exits 1 && err_has "line 2: $1" && out_is $abc_sha256
+    verdict "a bad line: $1" $?
+}
+bad 'argument 1 (data): character 3 is no hex digit' '61zz'
+bad 'argument 1 (data): character 4 is no hex digit' '616 '
+bad 'argument 1 (data): character 4 is no hex digit' '0x6g'
+bad 'argument 1 (data): character 1 is no hex digit' '\\t'
+bad 'argument 1 (data): character 3 is no hex digit' '61\\000'
+bad 'argument 1 (data) has an odd number of hex digits, 3' '616'
+bad 'argument 1 (data) has an odd number of hex digits, 1' '0x6'
+bad 'argument 1 (data) is missing' ''
+bad 'argument 1 (data) is missing' ' 61'
+bad 'it has more than 1 argument' '61 62'
+bad 'it has more than 1 argument' '61 '
+bad 'argument 1 (data): character 1 is no hex digit' '--'
+feed '616263\n'
+refused 2 "--stdin is for operations on bytes, and vec_add_f32 is none: its parameter 'out' is not made of bytes" \
+    run vec_add_f32 --stdin
+for option in --size --tasks --repeat --seed; do
+    refused 2 "$option is for made-up data and does not go with --stdin" run sha256 --stdin $option 1
+done
+input=/
+refused 1 "cannot read standard input after line 0" run sha256 --stdin
+input=$work/none
+
+# Three chunks and a bit; every line must come out in its place.
+awk 'BEGIN { for (i = 0; i < 200000; i++) printf "%08x\n", i }' >"$work/in"
+input=$work/in
+call run sha256 --stdin
+cp "$work/out" "$work/many"
+exits 0 && err_empty && [ "$(wc -l <"$work/out")" -eq 200000 ] && [ "$(sort -u "$work/out" | wc -l)" -eq 200000 ]
+verdict "200,000 lines: as many results, all different" $?
+call run sha256 --stdin --device none
+exits 0 && cmp -s "$work/out" "$work/many"
+verdict "200,000 lines: the same from the reference code" $?
+sed -n '65536p;65537p;131073p;200000p' "$work/in" >"$work/some"
+input=$work/some
+call run sha256 --stdin
+sed -n '65536p;65537p;131073p;200000p' "$work/many" | cmp -s - "$work/out"
+verdict "200,000 lines: those at the seams are in their place" $?
+{ head -n 70000 "$work/in" && echo zz; } >"$work/some"
+call run sha256 --stdin
+exits 1 && err_has 'line 70001: ' && head -n 70000 "$work/many" | cmp -s - "$work/out"
+verdict "a bad line in the second chunk: 70,000 results, then its number" $?
+if command -v sha256sum >/dev/null; then
+    awk 'BEGIN { for (i = 0; i < 3000000; i++) printf "some bytes "; }' >"$work/large" # more than a chunk
+    od -An -v -tx1 "$work/large" | tr -d ' \n' >"$work/in"
+    { echo && echo 616263; } >>"$work/in"
+    input=$work/in
+    call run sha256 --stdin
+    exits 0 && out_is "$(sha256sum <"$work/large" | cut -c 1-64)
+$abc_sha256"
+    verdict "one item of 33 MB: as sha256sum says" $?
+    rm -f "$work/large" "$work/in"
+else
+    skip "one item of 33 MB" "no sha256sum"
+fi
+input=$work/none
+
+# A program that writes a line and waits for its answer must get it before it closes the pipe.
+called="svmx run sha256 --stdin (in a dialogue)"
+rm -f "$work/to" "$work/from"
+if mkfifo "$work/to" "$work/from" 2>/dev/null && command -v timeout >/dev/null; then
+    svmx run sha256 --stdin <"$work/to" >"$work/from" 2>"$work/err" &
+    partner=$!
+    exec 3>"$work/to" 4<"$work/from"
+    echo 616263 >&3
+    timeout 60 head -n 1 <&4 >"$work/out"
+    out_is $abc_sha256
+    verdict "a dialogue: the answer comes before the end of the input" $?
+    exec 3>&- 4<&-
+    wait $partner
+    code=$?
+    exits 0 && err_empty
+    verdict "a dialogue: ends well" $?
+else
+    skip "a dialogue" "no named pipes or no timeout" 2
+fi
+
+called="yes 61 | svmx run sha256 --stdin | head -n 1"
+yes 61 | svmx run sha256 --stdin 2>"$work/err" | head -n 1 >"$work/out"
+[ "$(wc -l <"$work/out")" -eq 1 ] && err_empty
+verdict "a reader that leaves: it ends, and quietly" $?
+called="... > /dev/full"
+if [ -c /dev/full ]; then
+    for arguments in 'run sha256 --stdin' 'ops' 'devices --json'; do
+        # shellcheck disable=SC2086
+        echo 616263 | svmx $arguments >/dev/full 2>"$work/err"
+        code=$?
+        exits 4 && err_has 'cannot write to standard output'
+        verdict "svmx $arguments on a full disk: exit status 4" $?
+    done
+else
+    skip "a full disk" "no /dev/full" 3
+fi
+
+# 300 MB of items through a process that may not have so much. Sanitizers and emulators reserve more by themselves.
+if [ -z "${SVMX_TEST_SANITIZER:-}${SVMX_TEST_RUNNER:-}" ] && (ulimit -v 220000) 2>/dev/null; then
+    item=$(awk 'BEGIN { for (i = 0; i < 1500; i++) printf "ab" }')
+    called="svmx run sha256 --stdin (300 MB, in 220 MB)"
+    yes "$item" | head -n 200000 | (
+        ulimit -v 220000
+        svmx run sha256 --stdin --device none
+    ) 2>"$work/err" | sort | uniq -c >"$work/out"
+    [ "$(awk '{ print $1 }' "$work/out")" = 200000 ] && err_empty
+    verdict "a long pipe in bounded memory" $?
+else
+    skip "a long pipe in bounded memory" "memory cannot be limited here"
+fi
+
+echo "# devices that fail"
+drivers=${SVMX_TEST_DRIVER_PATH:-/nonexistent}
+if [ -e "$drivers/check.so" ]; then
+    setting=SUPERVM_BACKEND_PATH=$drivers
+    call devices --device check:plain
+    exits 0 && out_has 'TEST DEVICE' && out_has MODELLED && grep -Eq '^0 +check +modelled ' "$work/out"
+    verdict "a test device is labelled: devices" $?
+    call devices --device check:plain --json
+    json "a test device is labelled: devices --json" "d['devices'][0]['test'] and d['devices'][0]['modelled']
+    and d['devices'][0]['kind'] == 'modelled' and not d['devices'][0]['host_memory']"
+    call run sha256 --size 100 --device check:plain
+    exits 0 && grep -Eq '^  device +check: .*\[MODELLED\] \[TEST DEVICE\]$' "$work/out"
+    verdict "a test device is labelled: run" $?
+    call run sha256 --size 100 --repeat 1 --backend 'check:submit@all=backend,stop'
+    exits 0 && grep -Eq '^  device +reference' "$work/out" && grep -Eq '^  fallback ' "$work/out" &&
+        ! grep -Eq '^  fallback +none' "$work/out"
+    verdict "a device that fails: the reference code answers, and the reason is shown" $?
+    call run sha256 --size 100 --repeat 1 --backend 'check:submit@all=backend,stop' -q
+    hash=$(cat "$work/out")
+    setting=
+    call run sha256 --size 100 -q
+    exits 0 && out_is "$hash"
+    verdict "a device that fails: the hash is the same" $?
+    setting=SUPERVM_BACKEND_PATH=$drivers
+    call run sha256 --size 100 --repeat 1 --device 'check:submit@all=backend'
+    exits 4 && err_has '--device check:submit@all=backend did not answer' && out_empty
+    verdict "a device that was demanded and fails: exit status 4" $?
+    feed '616263\n'
+    call run sha256 --stdin --device 'check:submit@all=backend'
+    exits 4 && err_has 'did not answer' && out_empty
+    verdict "the same with --stdin" $?
+    call run sha256 --stdin --backend 'check:submit@all=backend,stop'
+    exits 0 && out_is $abc_sha256 && err_has 'note: another device had to answer'
+    verdict "--stdin: a note on standard error, and the result" $?
+    setting=
+else
+    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 8
+fi
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
