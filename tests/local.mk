@@ -19,13 +19,14 @@ AM_TESTS_ENVIRONMENT = \
 	SVMX_TEST_SANITIZER='$(SVMX_SANITIZER)'; export SVMX_TEST_SANITIZER; \
 	SVMX_TEST_RUNNER='$(SVMX_RUNNER)'; export SVMX_TEST_RUNNER; \
 	SVMX_TEST_CRITERION_SUITES='$(criterion_suites)'; export SVMX_TEST_CRITERION_SUITES; \
+	SVMX_TEST_CRITERION_REASON='$(CRITERION_REASON)'; export SVMX_TEST_CRITERION_REASON; \
 	SVMX_TEST_CC='$(CC)'; export SVMX_TEST_CC; \
 	unset SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
 	  SUPERVM_TIMEOUT_MS SUPERVM_LOG;
 TEST_EXTENSIONS = .sh
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite
 SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL)
-EXTRA_DIST += %D%/run-suite
+EXTRA_DIST += %D%/run-suite %D%/leaks.supp
 
 # A suite in these lists finds its source (NAME.c beside it), include path and libraries by itself.
 criterion_suites =

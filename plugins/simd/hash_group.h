@@ -16,6 +16,7 @@ struct hash_group {
     const uint8_t *at[HASH_LANES];
     uint8_t *digest[HASH_LANES];
     uint64_t bytes[HASH_LANES];
+    uint64_t shortest, longest; /* equal in a group for the fast path */
     unsigned count;
 };
 
@@ -29,19 +30,18 @@ static inline unsigned group_take(struct hash_group *g, struct simd_messages *me
         g->digest[g->count] = message.digest;
         g->bytes[g->count++] = message.bytes;
     }
-    for (unsigned i = g->count; i > 0 && i < HASH_LANES; i++) {
+    if (g->count == 0)
+        return 0;
+    for (unsigned i = g->count; i < HASH_LANES; i++) {
         g->at[i] = g->at[i - 1];
         g->bytes[i] = g->bytes[i - 1];
     }
+    g->shortest = g->longest = g->bytes[0];
+    for (unsigned i = 1; i < HASH_LANES; i++) {
+        g->shortest = g->bytes[i] < g->shortest ? g->bytes[i] : g->shortest;
+        g->longest = g->bytes[i] > g->longest ? g->bytes[i] : g->longest;
+    }
     return g->count;
-}
-
-static inline int group_is_even(const struct hash_group *g)
-{
-    uint64_t differ = 0;
-    for (unsigned i = 1; i < HASH_LANES; i++)
-        differ |= g->bytes[i] ^ g->bytes[0];
-    return differ == 0;
 }
 
 static inline uint32_t group_mask(const struct hash_group *g)

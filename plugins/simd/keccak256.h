@@ -87,11 +87,8 @@ SIMD_INLINE void keccak_permute(word state[KECCAK_WORDS])
 
 static inline uint64_t keccak_tail(uint8_t tail[KECCAK_BLOCK], const uint8_t *rest, size_t rest_bytes)
 {
-    memset(tail, 0, KECCAK_BLOCK);
-    if (rest_bytes > 0)
-        memcpy(tail, rest, rest_bytes);
-    tail[rest_bytes] ^= 0x01;
-    tail[KECCAK_BLOCK - 1] ^= 0x80;
+    simd_tail_fill(tail, KECCAK_BLOCK, rest, rest_bytes, 0x01);
+    tail[KECCAK_BLOCK - 1] |= 0x80;
     return 1;
 }
 

@@ -178,14 +178,40 @@ static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t r
     return keccak_tail(tail, rest, rest_bytes);
 }
 
-/* Messages of one block: the state is made and used up in registers. Stores of 64 bytes are slow, and the general way
- * would need three times as many. */
+/* The bytes [from, from + 64) of short messages with their padding, the last bit of a block excepted. */
+SIMD_INLINE void load_short(word r[8], const struct hash_group *g, uint64_t from)
+{
+    for (int i = 0; i < 8; i++) {
+        const uint64_t bytes = g->bytes[i] - from; /* wraps in a message that ends before */
+        const __mmask64 mark = bytes < 64 ? UINT64_C(1) << bytes : 0;
+        const __mmask64 mask = bytes < 64 ? mark - 1 : g->bytes[i] < from ? 0 : ~UINT64_C(0);
+        r[i] = _mm512_mask_set1_epi8(_mm512_maskz_loadu_epi8(mask, g->at[i] + from), mark, 1);
+    }
+    transpose(r);
+}
+
+/*
+ * Messages of one block, their lengths as they are. The state is made and used up in registers: stores of 64 bytes are
+ * slow, and the general way would need three times as many.
+ */
 static SIMD_ALIGNED_FRAME void group_hash_short(const struct hash_group *g)
 {
-    word block[KECCAK_BLOCK_WORDS], a[KECCAK_WORDS];
-    load_rest(block, g->at, 0, (unsigned)g->bytes[0]);
+    word a[KECCAK_WORDS], r[8];
     for (int i = 0; i < KECCAK_WORDS; i++)
-        a[i] = i < KECCAK_BLOCK_WORDS ? block[i] : _mm512_setzero_si512();
+        a[i] = _mm512_setzero_si512();
+    load_short(r, g, 0);
+    for (int i = 0; i < 8; i++)
+        a[i] = r[i];
+    if (g->longest >= 64) {
+        load_short(r, g, 64);
+        for (int i = 0; i < 8; i++)
+            a[8 + i] = r[i];
+    }
+    if (g->longest >= 128) {
+        load_short(r, g, 128);
+        a[16] = r[0];
+    }
+    a[16] = word_xor(a[16], word_all(UINT64_C(1) << 63));
     keccak_rounds(a);
     write_digests(a, group_mask(g), g->digest);
 }
@@ -205,18 +231,22 @@ static void group_hash(const struct hash_group *g)
 
 void simd_keccak256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
 {
+    if (end - first == 1) {
+        simd_keccak256_run_scalar(d, first, end);
+        return;
+    }
     struct simd_messages messages = simd_messages_start(d, first, end);
     struct hash_lanes lanes;
     struct hash_state state;
     struct hash_group group;
     lanes_init(&lanes, &state, sizeof state);
     while (group_take(&group, &messages) > 0) {
-        if (group.count == 1 || !group_is_even(&group))
-            group_push(&group, &lanes, &state);
-        else if (group.bytes[0] < KECCAK_BLOCK)
+        if (group.count > 1 && group.longest < KECCAK_BLOCK)
             group_hash_short(&group);
-        else
+        else if (group.count > 1 && group.shortest == group.longest)
             group_hash(&group);
+        else
+            group_push(&group, &lanes, &state);
     }
     lanes_drain(&lanes, &state);
 }

@@ -44,10 +44,7 @@ static inline uint32_t sha256_rotr(uint32_t a, int n)
 static inline uint64_t sha256_tail(uint8_t tail[SHA256_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes)
 {
     const uint64_t blocks = rest_bytes < SHA256_BLOCK - 8 ? 1 : 2;
-    memset(tail, 0, SHA256_TAIL);
-    if (rest_bytes > 0)
-        memcpy(tail, rest, rest_bytes);
-    tail[rest_bytes] = 0x80;
+    simd_tail_fill(tail, blocks * SHA256_BLOCK, rest, rest_bytes, 0x80);
     const uint64_t bits = __builtin_bswap64(bytes * 8);
     memcpy(tail + blocks * SHA256_BLOCK - 8, &bits, 8);
     return blocks;

@@ -135,6 +135,10 @@ static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t r
 
 void simd_sha256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
 {
+    if (end - first == 1) {
+        simd_sha256_run_scalar(d, first, end);
+        return;
+    }
     struct hash_lanes lanes;
     struct hash_state state;
     lanes_init(&lanes, &state, sizeof state);

@@ -198,6 +198,10 @@ static void group_hash(const struct hash_group *g, struct padding *padding)
 
 void simd_sha256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
 {
+    if (end - first == 1) {
+        simd_sha256_run_scalar(d, first, end);
+        return;
+    }
     struct simd_messages messages = simd_messages_start(d, first, end);
     struct padding padding = {.bytes = 1}; /* no length that needs one */
     struct hash_lanes lanes;
@@ -205,7 +209,7 @@ void simd_sha256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint6
     struct hash_group group;
     lanes_init(&lanes, &state, sizeof state);
     while (group_take(&group, &messages) > 0) {
-        if (group.count > 1 && group_is_even(&group))
+        if (group.count > 1 && group.shortest == group.longest)
             group_hash(&group, &padding);
         else
             group_push(&group, &lanes, &state);
@@ -214,16 +218,20 @@ void simd_sha256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint6
 }
 
 /* From so many messages of one length on, lanes are faster than the SHA instructions. */
-enum { GROUP_MIN = 12 };
+enum { GROUP_MIN = 13 };
 
 void simd_sha256_run_avx512_shani(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
 {
+    if (end - first < GROUP_MIN) {
+        simd_sha256_run_shani(d, first, end);
+        return;
+    }
     struct simd_messages messages = simd_messages_start(d, first, end);
     struct padding padding = {.bytes = 1}; /* no length that needs one */
     struct hash_group group;
     uint64_t odd = first, unit = first; /* units [odd, unit) wait for the SHA instructions */
     while (group_take(&group, &messages) > 0) {
-        if (group.count >= GROUP_MIN && group_is_even(&group)) {
+        if (group.count >= GROUP_MIN && group.shortest == group.longest) {
             if (odd < unit)
                 simd_sha256_run_shani(d, odd, unit);
             group_hash(&group, &padding);

@@ -142,4 +142,36 @@ static inline int simd_messages_next(struct simd_messages *m, struct simd_messag
     return 1;
 }
 
+/* ---- ends of messages -------------------------------------------------------------------------------------- */
+
+/* Less than eight bytes as a little-endian number; reads no other byte. */
+static inline uint64_t simd_load_few(const uint8_t *at, size_t count)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < count; i++)
+        value |= (uint64_t)at[i] << 8 * i;
+    return value;
+}
+
+/*
+ * Copies the `count` bytes at the end of a message, puts `mark` after them and clears the rest of `tail_bytes`, a
+ * multiple of eight and more than `count`. In words, since memset and memcpy of such lengths cost as much as a hash.
+ */
+static inline void simd_tail_fill(uint8_t *tail, size_t tail_bytes, const uint8_t *rest, size_t count, uint8_t mark)
+{
+    const size_t few = count % 8, whole = count - few;
+    uint64_t word = 0;
+    for (size_t i = 0; i < whole; i += 8)
+        memcpy(tail + i, rest + i, 8);
+    if (few > 0 && whole > 0)
+        word = simd_load_u64(rest + count - 8) >> 8 * (8 - few);
+    else if (few > 0)
+        word = simd_load_few(rest, few);
+    word |= (uint64_t)mark << 8 * few;
+    memcpy(tail + whole, &word, 8);
+    word = 0;
+    for (size_t i = whole + 8; i < tail_bytes; i += 8)
+        memcpy(tail + i, &word, 8);
+}
+
 #endif

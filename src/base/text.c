@@ -8,11 +8,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum svmx_status svmx__fail(struct svmx__text *why, enum svmx_status status, const char *format, ...) {
-    if (!why) return status;
+void svmx__say(struct svmx__text *why, const char *format, ...) {
+    if (!why) return;
     va_list args;
     va_start(args, format);
     (void)vsnprintf(why->line, sizeof why->line, format, args);
     va_end(args);
-    return status;
 }

@@ -14,9 +14,11 @@ struct svmx__text {
     char line[508];
 };
 
-/* Writes a formatted line and returns `status`, so that a check reads `return svmx__fail(why, STATUS, "...")`. `why` may
- * be NULL: only the status counts then. */
-SVMX_PRINTF(3, 4)
-enum svmx_status svmx__fail(struct svmx__text *why, enum svmx_status status, const char *format, ...);
+/* Writes a formatted line. `why` may be NULL: then nothing. */
+SVMX_PRINTF(2, 3) void svmx__say(struct svmx__text *why, const char *format, ...);
+
+/* The same as an expression that is `status`, so that a check reads `return svmx__fail(why, STATUS, "...")`. A macro,
+ * because a compiler that sees the status knows that the outputs of a failed call are not used. */
+#define svmx__fail(why, status, ...) (svmx__say((why), __VA_ARGS__), (enum svmx_status)(status))
 
 #endif

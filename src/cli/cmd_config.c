@@ -58,8 +58,8 @@ static void config_json(const svmx_executor_t *executor) {
 
 static enum cli_exit config_run(const struct cli_args *args) {
     struct cli_session session;
-    enum cli_exit exit = cli_session_open(&session, args, false);
-    if (exit != CLI_OK) return exit;
+    enum cli_exit code = cli_session_open(&session, args, false);
+    if (code != CLI_OK) return code;
     if (cli_args_json(args))
         config_json(session.executor);
     else

@@ -115,10 +115,10 @@ static enum cli_exit ops_run(const struct cli_args *args) {
     struct cli_session session;
     struct svmx_op op;
     const bool one = args->operand_count == 1;
-    enum cli_exit exit = cli_session_open_bare(&session);
-    if (exit != CLI_OK) return exit;
-    if (one) exit = cli_session_op(&session, args->operands[0], &op);
-    if (exit == CLI_OK) {
+    enum cli_exit code = cli_session_open_bare(&session);
+    if (code != CLI_OK) return code;
+    if (one) code = cli_session_op(&session, args->operands[0], &op);
+    if (code == CLI_OK) {
         if (cli_args_json(args))
             ops_json(session.executor, one ? &op : NULL);
         else if (one)
@@ -127,7 +127,7 @@ static enum cli_exit ops_run(const struct cli_args *args) {
             list_text(session.executor);
     }
     cli_session_close(&session);
-    return exit;
+    return code;
 }
 
 const struct cli_command cli_ops = {

@@ -47,13 +47,13 @@ static enum cli_exit options_check(const struct cli_args *args) {
 
 static enum cli_exit run_run(const struct cli_args *args) {
     struct run run = {.args = args, .json = cli_args_json(args), .quiet = args->own[RUN_QUIET].given};
-    enum cli_exit exit = options_check(args);
-    if (exit == CLI_OK) exit = cli_session_open(&run.session, args, run.quiet);
-    if (exit != CLI_OK) return exit;
-    exit = cli_session_op(&run.session, args->operands[0], &run.op);
-    if (exit == CLI_OK) exit = args->own[RUN_STDIN].given ? run_stdin(&run) : run_example(&run);
+    enum cli_exit code = options_check(args);
+    if (code == CLI_OK) code = cli_session_open(&run.session, args, run.quiet);
+    if (code != CLI_OK) return code;
+    code = cli_session_op(&run.session, args->operands[0], &run.op);
+    if (code == CLI_OK) code = args->own[RUN_STDIN].given ? run_stdin(&run) : run_example(&run);
     cli_session_close(&run.session);
-    return exit;
+    return code;
 }
 
 const struct cli_command cli_run = {

@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
     }
     const struct cli_command *command = cli_command_find(command_name(argv[1]));
     if (!command) return CLI_USAGE;
-    enum cli_exit exit = command_run(command, argc - 2, argv + 2);
+    enum cli_exit code = command_run(command, argc - 2, argv + 2);
     cli_output_flush();
-    return (int)exit;
+    return (int)code;
 }

@@ -71,14 +71,14 @@ static int by_size(const void *a, const void *b) {
 
 static enum cli_exit runs_time(struct trial *trial) {
     trial->times_ns = cli_grow(NULL, trial->repeat, sizeof *trial->times_ns);
-    enum cli_exit exit = run_once(trial, &trial->first_ns);
-    for (uint32_t i = 0; i < trial->repeat && exit == CLI_OK; i++) {
+    enum cli_exit code = run_once(trial, &trial->first_ns);
+    for (uint32_t i = 0; i < trial->repeat && code == CLI_OK; i++) {
         enum svmx_status status = svmx_batch_rearm(trial->batch);
         if (status != SVMX_OK) return cli_session_failed("svmx_batch_rearm", status, svmx_batch_error(trial->batch));
-        exit = run_once(trial, &trial->times_ns[i]);
+        code = run_once(trial, &trial->times_ns[i]);
     }
-    qsort(trial->times_ns, exit == CLI_OK ? trial->repeat : 0, sizeof *trial->times_ns, by_size);
-    return exit;
+    qsort(trial->times_ns, code == CLI_OK ? trial->repeat : 0, sizeof *trial->times_ns, by_size);
+    return code;
 }
 
 /* ---- the hash ---- */
@@ -101,17 +101,17 @@ static enum cli_exit outputs_hash(struct trial *trial) {
     uint8_t digest[32], *joined = outputs_join(trial);
     const uint64_t offsets[] = {0, trial->bytes_out};
     svmx_batch_t *batch = NULL;
-    enum cli_exit exit = CLI_OK;
+    enum cli_exit code = CLI_OK;
     enum svmx_status status = svmx_batch_create(trial->run->session.executor, &batch);
     if (status == SVMX_OK) status = svmx_sha256(batch, digest, joined, offsets, 1);
     if (status == SVMX_OK) status = svmx_run(batch);
     if (status == SVMX_OK)
         cli_hex_write(trial->hash, digest, sizeof digest);
     else
-        exit = cli_session_failed("sha256 of the result", status, svmx_batch_error(batch));
+        code = cli_session_failed("sha256 of the result", status, svmx_batch_error(batch));
     svmx_batch_destroy(batch);
     free(joined);
-    return exit;
+    return code;
 }
 
 /* ---- the whole ---- */
@@ -119,10 +119,10 @@ static enum cli_exit outputs_hash(struct trial *trial) {
 static enum cli_exit trial_run(struct trial *trial) {
     enum svmx_status status = svmx_batch_create(trial->run->session.executor, &trial->batch);
     if (status != SVMX_OK) return cli_session_failed("svmx_batch_create", status, "");
-    enum cli_exit exit = tasks_make(trial);
-    if (exit == CLI_OK) exit = runs_time(trial);
-    if (exit == CLI_OK) exit = outputs_hash(trial);
-    return exit;
+    enum cli_exit code = tasks_make(trial);
+    if (code == CLI_OK) code = runs_time(trial);
+    if (code == CLI_OK) code = outputs_hash(trial);
+    return code;
 }
 
 static void trial_free(struct trial *trial) {
@@ -141,8 +141,8 @@ enum cli_exit run_example(const struct run *run) {
         .repeat = (uint32_t)own[RUN_REPEAT].number,
         .seed = own[RUN_SEED].number,
     };
-    enum cli_exit exit = trial_run(&trial);
-    if (exit == CLI_OK) trial_print(&trial);
+    enum cli_exit code = trial_run(&trial);
+    if (code == CLI_OK) trial_print(&trial);
     trial_free(&trial);
-    return exit;
+    return code;
 }

@@ -96,8 +96,8 @@ static enum cli_exit chunk_run(struct stream *stream) {
     if (status == SVMX_OK) status = svmx_batch_add(stream->batch, op->id, args, op->param_count);
     if (status == SVMX_OK) status = svmx_run(stream->batch);
     if (status != SVMX_OK) return chunk_failed(stream, status);
-    enum cli_exit exit = run_answer_read(stream->run, stream->batch, &stream->answer);
-    if (exit != CLI_OK) return exit;
+    enum cli_exit code = run_answer_read(stream->run, stream->batch, &stream->answer);
+    if (code != CLI_OK) return code;
     results_print(stream);
     if (*stream->answer.reason && !noted && !stream->run->quiet)
         cli_error("note: another device had to answer: %s", stream->answer.reason);
@@ -111,15 +111,15 @@ static bool chunk_full(const struct cli_items *items) {
 
 /* Prints what came before a bad line, then what is wrong with it. */
 static enum cli_exit line_refused(struct stream *stream, const struct cli_lines *lines, const char *why) {
-    enum cli_exit exit = chunk_run(stream);
-    if (exit != CLI_OK) return exit;
+    enum cli_exit code = chunk_run(stream);
+    if (code != CLI_OK) return code;
     cli_error("line %llu: %s", (unsigned long long)lines->number, why);
     return CLI_BAD_INPUT;
 }
 
 static enum cli_exit read_failed(struct stream *stream, const struct cli_lines *lines, int error) {
-    enum cli_exit exit = chunk_run(stream);
-    if (exit != CLI_OK) return exit;
+    enum cli_exit code = chunk_run(stream);
+    if (code != CLI_OK) return code;
     cli_error("cannot read standard input after line %llu: %s", (unsigned long long)lines->number, strerror(error));
     return CLI_BAD_INPUT;
 }
@@ -129,17 +129,17 @@ static enum cli_exit lines_run(struct stream *stream, struct cli_lines *lines) {
         const char *line;
         size_t length;
         char why[CLI_WHY_BYTES];
-        enum cli_exit exit = CLI_OK;
+        enum cli_exit code = CLI_OK;
         switch (cli_lines_next(lines, stream->items.count > 0, &line, &length)) {
         case CLI_LINE:
             if (!cli_items_add(&stream->items, line, length, why)) return line_refused(stream, lines, why);
-            if (chunk_full(&stream->items)) exit = chunk_run(stream);
+            if (chunk_full(&stream->items)) code = chunk_run(stream);
             break;
-        case CLI_PAUSE: exit = chunk_run(stream); break;
+        case CLI_PAUSE: code = chunk_run(stream); break;
         case CLI_LINES_END: return chunk_run(stream);
         case CLI_LINES_ERROR: return read_failed(stream, lines, errno);
         }
-        if (exit != CLI_OK) return exit;
+        if (code != CLI_OK) return code;
     }
 }
 
@@ -153,10 +153,10 @@ enum cli_exit run_stdin(const struct run *run) {
     enum svmx_status status = svmx_batch_create(run->session.executor, &stream.batch);
     if (status != SVMX_OK) return cli_session_failed("svmx_batch_create", status, "");
     stream.text = cli_grow(NULL, text_bytes(&run->op), 1);
-    enum cli_exit exit = lines_run(&stream, &lines);
+    enum cli_exit code = lines_run(&stream, &lines);
     svmx_batch_destroy(stream.batch);
     cli_items_free(&stream.items);
     cli_lines_free(&lines);
     free(stream.text);
-    return exit;
+    return code;
 }

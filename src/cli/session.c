@@ -42,22 +42,10 @@ static enum cli_exit demand_text(const struct cli_args *args, char *text, size_t
     return CLI_OK;
 }
 
-static size_t demanded_name_length(const struct cli_session *session) { return strcspn(session->demanded, ":"); }
-
 bool cli_session_accepts(const struct cli_session *session, const char *backend) {
     if (!session->demanded || strcmp(session->demanded, reference_name) == 0) return true;
-    size_t length = demanded_name_length(session);
+    size_t length = strcspn(session->demanded, ":");
     return strlen(backend) == length && memcmp(backend, session->demanded, length) == 0;
-}
-
-/* A backend may load and have no device that matches: the reference code would then answer unasked. */
-static enum cli_exit demand_check(struct cli_session *session) {
-    struct svmx_device first = {.size = sizeof first};
-    if (svmx_device_get(session->executor, 0, &first) == SVMX_OK && cli_session_accepts(session, first.backend))
-        return CLI_OK;
-    cli_error("no device matches --device %s; svmx devices lists what there is", session->demanded);
-    cli_session_close(session);
-    return CLI_NO_EXECUTOR;
 }
 
 enum cli_exit cli_session_open(struct cli_session *session, const struct cli_args *args, bool quiet) {
@@ -72,12 +60,11 @@ enum cli_exit cli_session_open(struct cli_session *session, const struct cli_arg
         .log = quiet ? log_errors_only : NULL,
     };
     if (session->demanded) {
-        enum cli_exit exit = demand_text(args, demand, sizeof demand);
-        if (exit != CLI_OK) return exit;
+        enum cli_exit code = demand_text(args, demand, sizeof demand);
+        if (code != CLI_OK) return code;
         options.backends = demand;
     }
-    enum cli_exit exit = executor_open(session, &options);
-    return exit == CLI_OK ? demand_check(session) : exit;
+    return executor_open(session, &options);
 }
 
 enum cli_exit cli_session_open_bare(struct cli_session *session) {

@@ -103,8 +103,8 @@ static enum svmx_status test_known_answers(struct svmx__device *device, const st
 static enum svmx_status test_examples(struct svmx__device *device, const struct svmx__op *op,
                                       const struct svmx__pipeline *pipeline, struct rows *rows,
                                       struct svmx__text *why) {
-    static const uint64_t sizes[] = {5000, 37};
-    enum { COUNT = sizeof sizes / sizeof *sizes };
+    enum { COUNT = 2 };
+    const uint64_t sizes[COUNT] = {op->trial_size ? op->trial_size : 5000, op->trial_size ? op->trial_size / 2 : 37};
     void *blocks[COUNT] = {0};
     enum svmx_status status = SVMX_OK;
     for (uint32_t e = 0; e < COUNT && status == SVMX_OK; e++) {

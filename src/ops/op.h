@@ -50,6 +50,7 @@ struct svmx__op {
     /* Fills an example's inputs; NULL: floats in [-1, 1), random bytes, offsets evenly spaced. */
     void (*fill)(const struct svmx_slot *slots, uint64_t seed);
 
+    uint32_t trial_size; /* of the self-test's example, where 5,000 take too long or are not allowed; 0: 5,000 */
     const struct svmx__known *known; /* known_count rows of param_count entries */
     uint32_t known_count;
 };

@@ -158,6 +158,7 @@ const struct svmx__op svmx__op_sha256 = {
     .check = svmx__messages_check,
     .reference = reference,
     .shape = svmx__messages_shape,
+    .trial_size = 99,
     .known = known,
     .known_count = sizeof known / sizeof *known / SVMX__MESSAGES_PARAMS,
 };

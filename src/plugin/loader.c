@@ -238,8 +238,8 @@ static enum svmx_status read_data(const uint8_t *file, size_t bytes, const char 
 static enum svmx_status inspect_file(int fd, const struct stat *info, const struct svmx__found *found,
                                      struct svmx__inspected *inspected, struct svmx__text *why) {
     struct svmx__inspected result = {.device = info->st_dev, .inode = info->st_ino};
-    uint8_t *file;
-    size_t bytes;
+    uint8_t *file = NULL;
+    size_t bytes = 0;
     enum svmx_status status = read_all(fd, info, found->path, &file, &bytes, why);
     if (status != SVMX_OK) return status;
     status = read_data(file, bytes, found->name, &result.data, why);
@@ -259,7 +259,7 @@ static enum svmx_status check_file_name(const struct svmx__found *file, struct s
 
 enum svmx_status svmx__loader_inspect(const struct svmx__found *file, struct svmx__inspected *inspected,
                                       struct svmx__text *why) {
-    int folder_fd, fd;
+    int folder_fd = -1, fd = -1;
     struct stat info;
     bool folder_only = strcmp(file->name, "*") == 0;
     char *slash = strrchr(file->path, '/');

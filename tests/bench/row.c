@@ -8,7 +8,6 @@
 #include "bench.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { FIGURE = 32 };
 
@@ -35,14 +34,11 @@ static enum verdict judge(const struct bench_row *row) {
 
 /* "ours <= 300", "ratio >= 1.5"; "" for nothing. */
 static void ask_text(const struct bench_row *row, char *text, size_t bytes) {
-    static const char *const forms[] = {[BENCH_OURS_AT_MOST] = "ours <= %.4g",
-                                        [BENCH_OURS_AT_LEAST] = "ours >= %.4g",
-                                        [BENCH_RATIO_AT_LEAST] = "ratio >= %.4g"};
+    static const char *const words[] = {[BENCH_OURS_AT_MOST] = "ours <=",
+                                        [BENCH_OURS_AT_LEAST] = "ours >=",
+                                        [BENCH_RATIO_AT_LEAST] = "ratio >="};
     text[0] = '\0';
-    if (row->ask == BENCH_NO_ASK) return;
-    const char *form = forms[row->ask];
-    size_t head = strcspn(form, "%");
-    (void)snprintf(text, bytes, "%.*s%.4g", (int)head, form, row->bound);
+    if (row->ask != BENCH_NO_ASK) (void)snprintf(text, bytes, "%s %.4g", words[row->ask], row->bound);
 }
 
 /* ---- the table ---------------------------------------------------------------------------------------------- */

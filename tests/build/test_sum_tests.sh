@@ -68,6 +68,8 @@ printf '1..4\nok - a::b (0.00s)\nnot ok - a::c\nok - a::d # SKIP no device\n' >"
 exit 1
 SUITE
 )"
+is "a leak that the suite does not notice" "1: s8.sh: a sanitizer complained" \
+    "$(echo 'echo "==1==ERROR: LeakSanitizer: detected memory leaks"; echo 2 passed, 0 failed' | suite s8)"
 SVMX_SUITE_SECONDS=1
 export SVMX_SUITE_SECONDS
 is "a suite that hangs is ended" "124: s7.sh: ended with status 124 and without a count" \

@@ -89,7 +89,7 @@ refused() {
 # json WHAT EXPRESSION: the output is one JSON document d, and the expression is true.
 if command -v python3 >/dev/null && python3 -c 'import json' 2>/dev/null; then
     json() {
-        exits 0 && err_empty && python3 -m json.tool <"$work/out" >/dev/null &&
+        exits 0 && python3 -m json.tool <"$work/out" >/dev/null &&
             python3 -c "import json, sys
 d = json.load(sys.stdin)
 sys.exit(0 if ($2) else 1)" <"$work/out"
@@ -106,6 +106,12 @@ abc_keccak=4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45
 commands='devices ops run config version help'
 operations='vec_add_f32 vec_mul_f32 sum_f32 dot_f32 sha256 keccak256'
 
+call version
+if ! exits 0; then
+    verdict "the command runs" 1
+    echo "$passed passed, $failed failed, $skipped skipped"
+    exit 1
+fi
 call devices
 case $(cat "$work/out") in *simd*) simd=yes ;; *) simd= ;; esac
 
@@ -173,7 +179,7 @@ echo "# devices"
 call devices
 exits 0 && out_has 'in order of preference' && out_has BACKEND && out_has VERDICT && out_has 'reference code'
 verdict "svmx devices: devices and load report" $?
-[ "$(awk 'length > 120' "$work/out" | grep -vc /)" -eq 0 ] && ! grep -q ' $' "$work/out"
+exits 0 && [ "$(awk 'length > 120' "$work/out" | grep -vc /)" -eq 0 ] && ! grep -q ' $' "$work/out"
 verdict "svmx devices: lines are short (but for paths) and do not end in blanks" $?
 call devices --json
 json "devices --json: reference code last, usable" "d['devices'][-1]['backend'] == 'reference'
@@ -193,7 +199,7 @@ verdict "an unknown backend is named, with its status" $?
 refused 3 "cannot open the executor: " devices --backend 'simd,,simd'
 refused 3 "cannot open the executor: " run sha256 --device nosuchbackend
 if [ $simd ]; then
-    refused 3 "no device matches --device simd:gpu" devices --device simd:gpu
+    refused 3 "simd:gpu" devices --device simd:gpu
     call devices --device simd --threads 1 --variant scalar --json
     json "devices --device simd --threads 1 --variant scalar" "d['devices'][0]['backend'] == 'simd'
     and d['devices'][0]['threads'] == 1 and d['devices'][0]['variant'] == 'scalar' and len(d['devices']) == 2"
@@ -294,11 +300,11 @@ call run keccak256 --size 0 -q
 exits 0 && out_is $empty_sha256
 verdict "run keccak256 --size 0: the hash of nothing" $?
 call run sum_f32 --size 2K --tasks=3 --seed 1K
-exits 0 && err_empty && out_has 'sum_f32: 3 tasks, 2,048 elements each, seed 1024' &&
-    for line in device bucket launches 'first run' median rate fallback sha256; do
-        grep -Eq "^  $line  " "$work/out" || break
-        [ "$line" != sha256 ] || true
-    done && grep -Eq '^  sha256     [0-9a-f]{64}$' "$work/out" && grep -Eq '^  fallback   none$' "$work/out"
+ok=0
+for line in device bucket launches 'first run' median rate 'fallback +none' 'sha256 +[0-9a-f]{64}'; do
+    [ "$(grep -Ec "^  $line( |\$)" "$work/out")" -eq 1 ] || ok=1
+done
+exits 0 && err_empty && out_has 'sum_f32: 3 tasks, 2,048 elements each, seed 1024' && [ $ok -eq 0 ]
 verdict "run sum_f32: text" $?
 call run sum_f32 --size 2K --tasks 3 --repeat 4 --device none --json
 json "run --json: what was asked for" "d['operation'] == 'sum_f32' and d['size'] == 2048 and d['tasks'] == 3
@@ -345,7 +351,6 @@ bad() {
     verdict "a bad line: $1" $?
 }
 bad 'argument 1 (data): character 3 is no hex digit' '61zz'
-bad 'argument 1 (data): character 4 is no hex digit' '616 '
 bad 'argument 1 (data): character 4 is no hex digit' '0x6g'
 bad 'argument 1 (data): character 1 is no hex digit' '\\t'
 bad 'argument 1 (data): character 3 is no hex digit' '61\\000'
@@ -379,24 +384,24 @@ verdict "200,000 lines: the same from the reference code" $?
 sed -n '65536p;65537p;131073p;200000p' "$work/in" >"$work/some"
 input=$work/some
 call run sha256 --stdin
-sed -n '65536p;65537p;131073p;200000p' "$work/many" | cmp -s - "$work/out"
+exits 0 && sed -n '65536p;65537p;131073p;200000p' "$work/many" | cmp -s - "$work/out"
 verdict "200,000 lines: those at the seams are in their place" $?
 { head -n 70000 "$work/in" && echo zz; } >"$work/some"
 call run sha256 --stdin
 exits 1 && err_has 'line 70001: ' && head -n 70000 "$work/many" | cmp -s - "$work/out"
 verdict "a bad line in the second chunk: 70,000 results, then its number" $?
 if command -v sha256sum >/dev/null; then
-    awk 'BEGIN { for (i = 0; i < 3000000; i++) printf "some bytes "; }' >"$work/large" # more than a chunk
+    awk 'BEGIN { for (i = 0; i < 1600000; i++) printf "some bytes "; }' >"$work/large" # more than a chunk
     od -An -v -tx1 "$work/large" | tr -d ' \n' >"$work/in"
     { echo && echo 616263; } >>"$work/in"
     input=$work/in
     call run sha256 --stdin
     exits 0 && out_is "$(sha256sum <"$work/large" | cut -c 1-64)
 $abc_sha256"
-    verdict "one item of 33 MB: as sha256sum says" $?
+    verdict "one item of 17.6 MB: as sha256sum says" $?
     rm -f "$work/large" "$work/in"
 else
-    skip "one item of 33 MB" "no sha256sum"
+    skip "one item of 17.6 MB" "no sha256sum"
 fi
 input=$work/none
 
@@ -437,7 +442,9 @@ else
     skip "a full disk" "no /dev/full" 3
 fi
 
-# 300 MB of items through a process that may not have so much. Sanitizers and emulators reserve more by themselves.
+# 300 MB of items through a process that may not have so much. Sanitizers and emulators reserve more by themselves, and
+# not every shell can limit memory.
+# shellcheck disable=SC3045
 if [ -z "${SVMX_TEST_SANITIZER:-}${SVMX_TEST_RUNNER:-}" ] && (ulimit -v 220000) 2>/dev/null; then
     item=$(awk 'BEGIN { for (i = 0; i < 1500; i++) printf "ab" }')
     called="svmx run sha256 --stdin (300 MB, in 220 MB)"

@@ -7,7 +7,9 @@ criterion_suites += \
 	%D%/test_op_sha256 \
 	%D%/test_op_table \
 	%D%/test_op_vec_f32 \
-	%D%/test_operations_doc
+	%D%/test_operations_doc \
+	%D%/test_selection
+EXTRA_DIST += %D%/plugin_fixture.h
 %C%_test_op_keccak256_CPPFLAGS = $(openssl_cppflags)
 %C%_test_op_keccak256_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_sha256_CPPFLAGS = $(openssl_cppflags)

@@ -1,0 +1,338 @@
+/*
+ * fake.h: a device with memory of its own that does what a test tells it: a gate that holds tickets back, failures at a
+ * chosen call, wrong bytes, work that is finished long after its deadline; and that counts every call.
+ *
+ * Linked in through options.static_plugins, so that a test sees inside. The plugin tests/drivers/plugins/check.c looks
+ * at the rules of the ABI; this one is for what happens over time. Included by suites, one copy each: all is static.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <svmx/ops.h>
+#include <svmx/plugin.h>
+#include <time.h>
+
+enum fake_call { FAKE_ALLOC, FAKE_BUILD, FAKE_SUBMIT, FAKE_WAIT, FAKE_CALLS };
+enum { FAKE_PARAMS = 8, FAKE_ALL = 1 << 30 };
+
+struct svmx_memory {
+    unsigned char *data;
+    uint64_t bytes;
+};
+
+struct svmx_pipeline {
+    char op[32];
+    struct svmx_param params[FAKE_PARAMS];
+    uint32_t param_count;
+};
+
+struct fake_ticket {
+    struct fake_ticket *next;
+    uint64_t id;
+    struct svmx_command commands[8];
+    size_t count;
+};
+
+/* The test sets the wishes before svmx_open, or with fake_set later; the rest it only reads. */
+static struct fake {
+    uint32_t flags; /* enum svmx_device_flags */
+    uint64_t max_alloc_bytes;
+    bool gate_closed;  /* tickets do not finish while it is */
+    bool forgets_gate; /* wait says TIMEOUT at once instead of waiting for the gate */
+    bool wrong_bytes;  /* one bit of each launch */
+    struct {
+        unsigned from, count; /* calls with the numbers from .. from + count - 1 fail */
+        enum svmx_status status;
+    } fail[FAKE_CALLS];
+
+    pthread_mutex_t lock; /* guards all below, and the wishes once the device is open */
+    pthread_cond_t changed;
+    const struct svmx_host *host;
+    struct fake_ticket *open; /* given out and not retired; those past their deadline as well */
+    uint64_t next_ticket;
+    unsigned calls[FAKE_CALLS];
+    unsigned opens, closes, memories, pipelines; /* the last two: alive */
+    unsigned copies_in, copies_out, launches, tasks;
+} fake;
+
+static void fake_start(void) {
+    memset(&fake, 0, sizeof fake);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&fake.changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&fake.lock, NULL);
+    fake.next_ticket = 1;
+}
+
+static inline void fake_gate(bool closed) {
+    pthread_mutex_lock(&fake.lock);
+    fake.gate_closed = closed;
+    pthread_cond_broadcast(&fake.changed);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+/* Reads a counter under the lock. */
+static inline unsigned fake_count(const unsigned *counter) {
+    pthread_mutex_lock(&fake.lock);
+    unsigned count = *counter;
+    pthread_mutex_unlock(&fake.lock);
+    return count;
+}
+
+/* Blocks until a counter has reached a value: for tests that must know where the other thread is. */
+static inline void fake_await(const unsigned *counter, unsigned value) {
+    pthread_mutex_lock(&fake.lock);
+    while (*counter < value) pthread_cond_wait(&fake.changed, &fake.lock);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+/* Counts a call; its status if it is told to fail. Under the lock. */
+static enum svmx_status fake_fate(enum fake_call call) {
+    unsigned number = ++fake.calls[call];
+    pthread_cond_broadcast(&fake.changed);
+    bool fails = number >= fake.fail[call].from && number - fake.fail[call].from < fake.fail[call].count;
+    if (!fails) return SVMX_OK;
+    static const char *const lines[FAKE_CALLS] = {"alloc told to fail", "build told to fail", "submit told to fail",
+                                                  "wait told to fail"};
+    fake.host->log(fake.host, SVMX_LOG_ERROR, lines[call]);
+    return fake.fail[call].status;
+}
+
+/* ---- the eleven functions ----------------------------------------------------------------------------------- */
+
+static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx_device_info *info) {
+    (void)self;
+    if (index) return SVMX_ERR_UNKNOWN;
+    *info = (struct svmx_device_info){.size = info->size,
+                                      .name = "fake",
+                                      .driver = "fake 1",
+                                      .kind = SVMX_DEVICE_MODEL,
+                                      .flags = fake.flags | SVMX_DEVICE_TEST,
+                                      .compute_engines = 1,
+                                      .threads = 1,
+                                      .alignment = 64,
+                                      .max_alloc_bytes = fake.max_alloc_bytes};
+    return SVMX_OK;
+}
+
+static enum svmx_status fake_memory_alloc(void *self, uint32_t device, const struct svmx_memory_desc *desc,
+                                          struct svmx_memory **memory, void **host) {
+    (void)self, (void)device;
+    pthread_mutex_lock(&fake.lock);
+    enum svmx_status status = fake_fate(FAKE_ALLOC);
+    fake.memories += status == SVMX_OK;
+    pthread_mutex_unlock(&fake.lock);
+    if (status != SVMX_OK) return status;
+    struct svmx_memory *made = calloc(1, sizeof *made);
+    if (!made || !(made->data = aligned_alloc(64, (size_t)desc->bytes))) abort();
+    memset(made->data, 0xa5, (size_t)desc->bytes);
+    made->bytes = desc->bytes;
+    *memory = made;
+    *host = desc->usage & (SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE) ? made->data : NULL;
+    return SVMX_OK;
+}
+
+static void fake_memory_free(void *self, struct svmx_memory *memory) {
+    (void)self;
+    pthread_mutex_lock(&fake.lock);
+    fake.memories--;
+    pthread_mutex_unlock(&fake.lock);
+    free(memory->data);
+    free(memory);
+}
+
+static enum svmx_status fake_pipeline_build(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
+                                            struct svmx_pipeline **pipeline) {
+    (void)self, (void)device;
+    pthread_mutex_lock(&fake.lock);
+    enum svmx_status status = fake_fate(FAKE_BUILD);
+    fake.pipelines += status == SVMX_OK;
+    pthread_mutex_unlock(&fake.lock);
+    if (status != SVMX_OK) return status;
+    struct svmx_pipeline *made = calloc(1, sizeof *made);
+    if (!made || strlen(desc->op->name) >= sizeof made->op || desc->op->param_count > FAKE_PARAMS) abort();
+    strcpy(made->op, desc->op->name);
+    made->param_count = desc->op->param_count;
+    memcpy(made->params, desc->op->params, desc->op->param_count * sizeof *made->params);
+    *pipeline = made;
+    return SVMX_OK;
+}
+
+static void fake_pipeline_free(void *self, struct svmx_pipeline *pipeline) {
+    (void)self;
+    pthread_mutex_lock(&fake.lock);
+    fake.pipelines--;
+    pthread_mutex_unlock(&fake.lock);
+    free(pipeline);
+}
+
+static enum svmx_status fake_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
+    (void)self;
+    const struct svmx_command_list *list = submission->list;
+    struct fake_ticket *made = calloc(1, sizeof *made);
+    if (!made || list->count > sizeof made->commands / sizeof *made->commands) abort();
+    made->count = list->count;
+    for (size_t i = 0; i < list->count; i++) made->commands[i] = list->commands[i];
+    pthread_mutex_lock(&fake.lock);
+    enum svmx_status status = fake_fate(FAKE_SUBMIT);
+    if (status == SVMX_OK) {
+        *ticket = made->id = fake.next_ticket++;
+        made->next = fake.open;
+        fake.open = made;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    if (status != SVMX_OK) free(made);
+    return status;
+}
+
+static void fake_launch(const struct svmx_dispatch *dispatch) {
+    const struct svmx_pipeline *pipeline = dispatch->pipeline;
+    bool in_place = (fake.flags & SVMX_DEVICE_HOST_MEMORY) != 0;
+    for (uint32_t t = 0; t < dispatch->task_count; t++) {
+        struct svmx_slot slots[FAKE_PARAMS];
+        for (uint32_t i = 0; i < dispatch->slot_count; i++) {
+            slots[i] = dispatch->slots[(size_t)t * dispatch->slot_count + i];
+            bool out = pipeline->params[i].direction == SVMX_OUT;
+            const struct svmx_memory *memory = out ? dispatch->outputs.memory : dispatch->inputs.memory;
+            if (!in_place) slots[i].at = slots[i].bytes ? (uintptr_t)memory->data + slots[i].at : 0;
+            if (!out || t || !slots[i].bytes) continue;
+            memset((void *)(uintptr_t)slots[i].at, 0xa5, slots[i].bytes);
+        }
+        (void)fake.host->reference(fake.host, pipeline->op, slots, dispatch->slot_count);
+        if (t == 0 && fake.wrong_bytes && slots[0].bytes) *(unsigned char *)(uintptr_t)slots[0].at ^= 1;
+    }
+}
+
+/* Under the lock. */
+static void fake_compute(const struct fake_ticket *ticket) {
+    for (size_t i = 0; i < ticket->count; i++) {
+        const struct svmx_command *command = &ticket->commands[i];
+        const struct svmx_copy *copy = &command->as.copy;
+        fake.copies_in += command->kind == SVMX_COMMAND_COPY_IN;
+        fake.copies_out += command->kind == SVMX_COMMAND_COPY_OUT;
+        if (command->kind == SVMX_COMMAND_DISPATCH) {
+            fake.launches++;
+            fake.tasks += command->as.dispatch.task_count;
+            fake_launch(&command->as.dispatch);
+        } else if (command->kind != SVMX_COMMAND_BARRIER) {
+            memcpy(copy->target.memory->data + copy->target.offset, copy->source.memory->data + copy->source.offset,
+                   copy->source.bytes);
+        }
+    }
+}
+
+static struct fake_ticket **fake_find(uint64_t id) {
+    struct fake_ticket **at = &fake.open;
+    while (*at && (*at)->id != id) at = &(*at)->next;
+    return at;
+}
+
+/* Under the lock. Waits for the gate. */
+static bool fake_gate_opens(uint64_t timeout_ns) {
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += (time_t)(timeout_ns / 1000000000);
+    end.tv_nsec += (long)(timeout_ns % 1000000000);
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    int error = fake.forgets_gate && timeout_ns ? 1 : 0;
+    while (fake.gate_closed && !error) error = pthread_cond_timedwait(&fake.changed, &fake.lock, &end);
+    return !fake.gate_closed;
+}
+
+static enum svmx_status fake_wait(void *self, uint32_t device, uint64_t id, uint64_t timeout_ns,
+                                  struct svmx_timing *timing) {
+    (void)self, (void)device, (void)timing;
+    pthread_mutex_lock(&fake.lock);
+    enum svmx_status status = fake_fate(FAKE_WAIT);
+    if (status == SVMX_OK && !fake_gate_opens(timeout_ns)) status = SVMX_TIMEOUT;
+    if (status != SVMX_TIMEOUT) {
+        struct fake_ticket **at = fake_find(id), *ticket = *at;
+        if (!ticket) abort(); /* waited for twice */
+        *at = ticket->next;
+        if (status == SVMX_OK) fake_compute(ticket);
+        free(ticket);
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return status;
+}
+
+/* A driver that wakes up late: what is still open is computed now, in whatever memory it was given. */
+static inline unsigned fake_finish_late(void) {
+    unsigned count = 0;
+    pthread_mutex_lock(&fake.lock);
+    while (fake.open) {
+        struct fake_ticket *ticket = fake.open;
+        fake.open = ticket->next;
+        fake_compute(ticket);
+        free(ticket);
+        count++;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    return count;
+}
+
+static void fake_close(void *self) {
+    (void)self;
+    pthread_mutex_lock(&fake.lock);
+    fake.closes++;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static const struct svmx_backend_ops fake_ops = {.size = sizeof(struct svmx_backend_ops),
+                                                 .device_info = fake_device_info,
+                                                 .memory_alloc = fake_memory_alloc,
+                                                 .memory_free = fake_memory_free,
+                                                 .pipeline_build = fake_pipeline_build,
+                                                 .pipeline_free = fake_pipeline_free,
+                                                 .submit = fake_submit,
+                                                 .wait = fake_wait,
+                                                 .close = fake_close};
+
+static enum svmx_status fake_open(const struct svmx_host *host, struct svmx_backend *backend) {
+    pthread_mutex_lock(&fake.lock);
+    fake.opens++;
+    fake.host = host;
+    pthread_mutex_unlock(&fake.lock);
+    *backend = (struct svmx_backend){.ops = &fake_ops, .self = &fake};
+    return SVMX_OK;
+}
+
+static const struct svmx_plugin fake_plugin = {.magic = SVMX_PLUGIN_MAGIC,
+                                               .size = sizeof(struct svmx_plugin),
+                                               .abi_major = SVMX_ABI_MAJOR,
+                                               .abi_minor = SVMX_ABI_MINOR,
+                                               .name = "fake",
+                                               .version = "1",
+                                               .licence = "Apache-2.0",
+                                               .open = fake_open};
+static const struct svmx_plugin *const fake_plugins[] = {&fake_plugin};
+
+/* Options of an executor with this device and the reference code, quiet and without the environment. */
+static inline struct svmx_options fake_options(void) {
+    return (struct svmx_options){.size = sizeof(struct svmx_options),
+                                 .backends = "fake,stop",
+                                 .backend_path = "/nonexistent",
+                                 .flags = SVMX_OPEN_NO_ENVIRONMENT,
+                                 .log_level = SVMX_LOG_ERROR,
+                                 .static_plugins = fake_plugins,
+                                 .static_plugin_count = 1};
+}
+
+/* The same with the reference code only. */
+static inline struct svmx_options plain_options(void) {
+    struct svmx_options options = fake_options();
+    options.backends = "none";
+    return options;
+}
+
+#endif
