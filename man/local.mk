@@ -1,1 +1,4 @@
-dist_man_MANS +=
+dist_man_MANS += \
+	%D%/svmx.1 \
+	%D%/svmx.3 \
+	%D%/svmx.7

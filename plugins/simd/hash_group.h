@@ -21,8 +21,7 @@ struct hash_group {
 };
 
 /* Takes up to HASH_LANES messages; lanes past `count` repeat the last one. Returns the count. */
-static inline unsigned group_take(struct hash_group *g, struct simd_messages *messages)
-{
+static inline unsigned group_take(struct hash_group *g, struct simd_messages *messages) {
     struct simd_message message;
     g->count = 0;
     while (g->count < HASH_LANES && simd_messages_next(messages, &message)) {
@@ -30,8 +29,7 @@ static inline unsigned group_take(struct hash_group *g, struct simd_messages *me
         g->digest[g->count] = message.digest;
         g->bytes[g->count++] = message.bytes;
     }
-    if (g->count == 0)
-        return 0;
+    if (g->count == 0) return 0;
     for (unsigned i = g->count; i < HASH_LANES; i++) {
         g->at[i] = g->at[i - 1];
         g->bytes[i] = g->bytes[i - 1];
@@ -44,13 +42,9 @@ static inline unsigned group_take(struct hash_group *g, struct simd_messages *me
     return g->count;
 }
 
-static inline uint32_t group_mask(const struct hash_group *g)
-{
-    return (uint32_t)((UINT64_C(1) << g->count) - 1);
-}
+static inline uint32_t group_mask(const struct hash_group *g) { return (uint32_t)((UINT64_C(1) << g->count) - 1); }
 
-static inline void group_push(const struct hash_group *g, struct hash_lanes *l, struct hash_state *state)
-{
+static inline void group_push(const struct hash_group *g, struct hash_lanes *l, struct hash_state *state) {
     for (unsigned i = 0; i < g->count; i++) {
         const struct simd_message message = {g->at[i], g->bytes[i], g->digest[i]};
         lanes_push(l, state, &message);

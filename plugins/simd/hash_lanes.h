@@ -41,19 +41,17 @@ struct hash_lanes {
     uint64_t blocks[HASH_LANES];      /* left from there on, at least 1 in a busy lane */
     uint64_t tail_blocks[HASH_LANES]; /* still to come after them */
     uint8_t *digest[HASH_LANES];
-    uint32_t busy, fresh;             /* lanes with a message; those among them that have absorbed nothing yet */
+    uint32_t busy, fresh; /* lanes with a message; those among them that have absorbed nothing yet */
     alignas(64) uint8_t tail[HASH_LANES][HASH_TAIL];
 };
 
 /* Idle lanes are computed on with the others: what they hold does not matter, but it must be something. */
-static inline void lanes_init(struct hash_lanes *l, struct hash_state *state, size_t state_bytes)
-{
+static inline void lanes_init(struct hash_lanes *l, struct hash_state *state, size_t state_bytes) {
     l->busy = l->fresh = 0;
     memset(state, 0, state_bytes);
 }
 
-static inline void lanes_take(struct hash_lanes *l, unsigned lane, const struct simd_message *message)
-{
+static inline void lanes_take(struct hash_lanes *l, unsigned lane, const struct simd_message *message) {
     const uint64_t blocks = message->bytes / HASH_BLOCK, whole = blocks * HASH_BLOCK;
     const uint8_t *rest = whole > 0 ? message->data + whole : message->data; /* an empty message may be at NULL */
     const uint64_t tail_blocks = tail_make(l->tail[lane], rest, (size_t)(message->bytes - whole), message->bytes);
@@ -66,8 +64,7 @@ static inline void lanes_take(struct hash_lanes *l, unsigned lane, const struct 
 }
 
 /* How far all busy lanes can go. Idle lanes borrow the address of a busy one: what they compute is not looked at. */
-static inline uint64_t lanes_reach(struct hash_lanes *l)
-{
+static inline uint64_t lanes_reach(struct hash_lanes *l) {
     const unsigned some = (unsigned)__builtin_ctz(l->busy);
     uint64_t reach = l->blocks[some];
     for (unsigned i = 0; i < HASH_LANES; i++) {
@@ -80,16 +77,13 @@ static inline uint64_t lanes_reach(struct hash_lanes *l)
 }
 
 /* Moves busy lanes on by `blocks` and returns those that are done. */
-static inline uint32_t lanes_advance(struct hash_lanes *l, uint64_t blocks)
-{
+static inline uint32_t lanes_advance(struct hash_lanes *l, uint64_t blocks) {
     uint32_t done = 0;
     for (unsigned i = 0; i < HASH_LANES; i++) {
-        if (!(l->busy >> i & 1))
-            continue;
+        if (!(l->busy >> i & 1)) continue;
         l->at[i] += blocks * HASH_BLOCK;
         l->blocks[i] -= blocks;
-        if (l->blocks[i] > 0)
-            continue;
+        if (l->blocks[i] > 0) continue;
         l->at[i] = l->tail[i];
         l->blocks[i] = l->tail_blocks[i];
         l->tail_blocks[i] = 0;
@@ -99,42 +93,33 @@ static inline uint32_t lanes_advance(struct hash_lanes *l, uint64_t blocks)
 }
 
 /* One stretch for all busy lanes, of which there is one at least. */
-static inline void lanes_step(struct hash_lanes *l, struct hash_state *state)
-{
-    if (l->fresh != 0)
-        lanes_start(state, l->fresh);
+static inline void lanes_step(struct hash_lanes *l, struct hash_state *state) {
+    if (l->fresh != 0) lanes_start(state, l->fresh);
     l->fresh = 0;
     const uint64_t blocks = lanes_reach(l);
     lanes_absorb(state, l->at, blocks, l->busy);
     const uint32_t done = lanes_advance(l, blocks);
-    if (done != 0)
-        lanes_digest(state, done, l->digest);
+    if (done != 0) lanes_digest(state, done, l->digest);
     l->busy &= ~done;
 }
 
 /* Gives a message to a lane, after steps that make one free if need be. */
-static inline void lanes_push(struct hash_lanes *l, struct hash_state *state, const struct simd_message *message)
-{
+static inline void lanes_push(struct hash_lanes *l, struct hash_state *state, const struct simd_message *message) {
     const uint32_t all = (uint32_t)((UINT64_C(1) << HASH_LANES) - 1);
-    while (l->busy == all)
-        lanes_step(l, state);
+    while (l->busy == all) lanes_step(l, state);
     lanes_take(l, (unsigned)__builtin_ctz(~l->busy), message);
 }
 
-static inline void lanes_drain(struct hash_lanes *l, struct hash_state *state)
-{
-    while (l->busy != 0)
-        lanes_step(l, state);
+static inline void lanes_drain(struct hash_lanes *l, struct hash_state *state) {
+    while (l->busy != 0) lanes_step(l, state);
 }
 
 /* Hashes the messages [first, end) of a dispatch on lanes fresh from lanes_init. */
 static inline void lanes_run(struct hash_lanes *l, struct hash_state *state, const struct svmx_dispatch *d,
-                             uint64_t first, uint64_t end)
-{
+                             uint64_t first, uint64_t end) {
     struct simd_messages messages = simd_messages_start(d, first, end);
     struct simd_message message;
-    while (simd_messages_next(&messages, &message))
-        lanes_push(l, state, &message);
+    while (simd_messages_next(&messages, &message)) lanes_push(l, state, &message);
     lanes_drain(l, state);
 }
 

@@ -30,8 +30,7 @@ static const uint64_t keccak_round_constants[24] = {
     0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008};
 
 /* Chi on one row, which replaces the five words that it was made of: so a round works nearly in place. */
-SIMD_INLINE void keccak_chi(word out[5], word b0, word b1, word b2, word b3, word b4)
-{
+SIMD_INLINE void keccak_chi(word out[5], word b0, word b1, word b2, word b3, word b4) {
     out[0] = word_chi(b0, b1, b2);
     out[1] = word_chi(b1, b2, b3);
     out[2] = word_chi(b2, b3, b4);
@@ -41,8 +40,7 @@ SIMD_INLINE void keccak_chi(word out[5], word b0, word b1, word b2, word b3, wor
 
 /* a[x + 5y]. The sums d are formed, though a three-way xor could do without: 25 words and 5 sums just fit into 32
  * registers, and three-way operations read more ports. c and d are in the order that frees registers soonest. */
-SIMD_INLINE void keccak_round(word e[KECCAK_WORDS], const word a[KECCAK_WORDS], uint64_t constant)
-{
+SIMD_INLINE void keccak_round(word e[KECCAK_WORDS], const word a[KECCAK_WORDS], uint64_t constant) {
     const word c1 = word_xor3(word_xor3(a[1], a[6], a[11]), a[16], a[21]);
     const word c4 = word_xor3(word_xor3(a[4], a[9], a[14]), a[19], a[24]);
     const word d0 = word_xor(c4, WORD_ROTL(c1, 1));
@@ -64,8 +62,7 @@ SIMD_INLINE void keccak_round(word e[KECCAK_WORDS], const word a[KECCAK_WORDS], 
 }
 
 /* Two rounds a turn: the state goes to and fro between two sets of names and is never moved. */
-SIMD_INLINE void keccak_rounds(word a[KECCAK_WORDS])
-{
+SIMD_INLINE void keccak_rounds(word a[KECCAK_WORDS]) {
     word e[KECCAK_WORDS];
     KECCAK_UNROLL
     for (int round = 0; round < 24; round += 2) {
@@ -75,18 +72,14 @@ SIMD_INLINE void keccak_rounds(word a[KECCAK_WORDS])
 }
 
 /* Copied in and out, so that compilers see that nobody else looks and keep the words in registers. */
-SIMD_INLINE void keccak_permute(word state[KECCAK_WORDS])
-{
+SIMD_INLINE void keccak_permute(word state[KECCAK_WORDS]) {
     word a[KECCAK_WORDS];
-    for (int i = 0; i < KECCAK_WORDS; i++)
-        a[i] = state[i];
+    for (int i = 0; i < KECCAK_WORDS; i++) a[i] = state[i];
     keccak_rounds(a);
-    for (int i = 0; i < KECCAK_WORDS; i++)
-        state[i] = a[i];
+    for (int i = 0; i < KECCAK_WORDS; i++) state[i] = a[i];
 }
 
-static inline uint64_t keccak_tail(uint8_t tail[KECCAK_BLOCK], const uint8_t *rest, size_t rest_bytes)
-{
+static inline uint64_t keccak_tail(uint8_t tail[KECCAK_BLOCK], const uint8_t *rest, size_t rest_bytes) {
     simd_tail_fill(tail, KECCAK_BLOCK, rest, rest_bytes, 0x01);
     tail[KECCAK_BLOCK - 1] |= 0x80;
     return 1;

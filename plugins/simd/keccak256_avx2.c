@@ -12,31 +12,19 @@ typedef __m256i word;
 #define WORD_ROTL(a, n) _mm256_or_si256(_mm256_slli_epi64(a, n), _mm256_srli_epi64(a, 64 - (n)))
 #define KECCAK_UNROLL
 
-static inline word word_xor(word a, word b)
-{
-    return _mm256_xor_si256(a, b);
-}
+static inline word word_xor(word a, word b) { return _mm256_xor_si256(a, b); }
 
-static inline word word_xor3(word a, word b, word c)
-{
-    return _mm256_xor_si256(a, _mm256_xor_si256(b, c));
-}
+static inline word word_xor3(word a, word b, word c) { return _mm256_xor_si256(a, _mm256_xor_si256(b, c)); }
 
-static inline word word_chi(word a, word b, word c)
-{
-    return _mm256_xor_si256(a, _mm256_andnot_si256(b, c));
-}
+static inline word word_chi(word a, word b, word c) { return _mm256_xor_si256(a, _mm256_andnot_si256(b, c)); }
 
-static inline word word_all(uint64_t k)
-{
-    return _mm256_set1_epi64x((long long)k);
-}
+static inline word word_all(uint64_t k) { return _mm256_set1_epi64x((long long)k); }
 
 #include "keccak256.h"
 
 #define HASH_LANES 4
 #define HASH_BLOCK KECCAK_BLOCK
-#define HASH_TAIL KECCAK_BLOCK
+#define HASH_TAIL  KECCAK_BLOCK
 #include "hash_lanes.h"
 
 struct hash_state {
@@ -44,28 +32,21 @@ struct hash_state {
 };
 
 /* Four rows of four words, one a message, become four words of four lanes; and back. */
-SIMD_INLINE void transpose(word r[4])
-{
+SIMD_INLINE void transpose(word r[4]) {
     const word a0 = _mm256_unpacklo_epi64(r[0], r[1]), a1 = _mm256_unpackhi_epi64(r[0], r[1]);
     const word a2 = _mm256_unpacklo_epi64(r[2], r[3]), a3 = _mm256_unpackhi_epi64(r[2], r[3]);
     r[0] = _mm256_permute2x128_si256(a0, a2, 0x20), r[2] = _mm256_permute2x128_si256(a0, a2, 0x31);
     r[1] = _mm256_permute2x128_si256(a1, a3, 0x20), r[3] = _mm256_permute2x128_si256(a1, a3, 0x31);
 }
 
-static inline long long load_word(const uint8_t *at)
-{
-    return (long long)simd_load_u64(at);
-}
+static inline long long load_word(const uint8_t *at) { return (long long)simd_load_u64(at); }
 
-static inline void absorb_block(word words[KECCAK_WORDS], const uint8_t *const at[4], uint64_t skip)
-{
+static inline void absorb_block(word words[KECCAK_WORDS], const uint8_t *const at[4], uint64_t skip) {
     for (int k = 0; k < 16; k += 4) {
         word r[4];
-        for (int i = 0; i < 4; i++)
-            r[i] = _mm256_loadu_si256((const __m256i *)(const void *)(at[i] + skip + 8 * k));
+        for (int i = 0; i < 4; i++) r[i] = _mm256_loadu_si256((const __m256i *)(const void *)(at[i] + skip + 8 * k));
         transpose(r);
-        for (int i = 0; i < 4; i++)
-            words[k + i] = _mm256_xor_si256(words[k + i], r[i]);
+        for (int i = 0; i < 4; i++) words[k + i] = _mm256_xor_si256(words[k + i], r[i]);
     }
     const uint64_t last = skip + 128;
     const word w16 = _mm256_setr_epi64x(load_word(at[0] + last), load_word(at[1] + last), load_word(at[2] + last),
@@ -73,35 +54,28 @@ static inline void absorb_block(word words[KECCAK_WORDS], const uint8_t *const a
     words[16] = _mm256_xor_si256(words[16], w16);
 }
 
-static SIMD_ALIGNED_FRAME void absorb_blocks(struct hash_state *state, const uint8_t *const at[4], uint64_t blocks)
-{
+static SIMD_ALIGNED_FRAME void absorb_blocks(struct hash_state *state, const uint8_t *const at[4], uint64_t blocks) {
     for (uint64_t skip = 0; blocks > 0; blocks--, skip += KECCAK_BLOCK) {
         absorb_block(state->words, at, skip);
         keccak_permute(state->words);
     }
 }
 
-static void lanes_start(struct hash_state *state, uint32_t lanes)
-{
+static void lanes_start(struct hash_state *state, uint32_t lanes) {
     const word bit = _mm256_setr_epi64x(1, 2, 4, 8);
     const word start = _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(lanes), bit), bit);
-    for (int i = 0; i < KECCAK_WORDS; i++)
-        state->words[i] = _mm256_andnot_si256(start, state->words[i]);
+    for (int i = 0; i < KECCAK_WORDS; i++) state->words[i] = _mm256_andnot_si256(start, state->words[i]);
 }
 
 /* A message on its own: the scalar permutation is shorter than one of four lanes. */
-static void absorb_alone(struct hash_state *state, unsigned lane, const uint8_t *at, uint64_t blocks)
-{
+static void absorb_alone(struct hash_state *state, unsigned lane, const uint8_t *at, uint64_t blocks) {
     uint64_t words[KECCAK_WORDS];
-    for (int i = 0; i < KECCAK_WORDS; i++)
-        memcpy(&words[i], (const uint8_t *)&state->words[i] + 8 * lane, 8);
+    for (int i = 0; i < KECCAK_WORDS; i++) memcpy(&words[i], (const uint8_t *)&state->words[i] + 8 * lane, 8);
     simd_keccak256_blocks_scalar(words, at, blocks);
-    for (int i = 0; i < KECCAK_WORDS; i++)
-        memcpy((uint8_t *)&state->words[i] + 8 * lane, &words[i], 8);
+    for (int i = 0; i < KECCAK_WORDS; i++) memcpy((uint8_t *)&state->words[i] + 8 * lane, &words[i], 8);
 }
 
-static void lanes_absorb(struct hash_state *state, const uint8_t *const at[4], uint64_t blocks, uint32_t busy)
-{
+static void lanes_absorb(struct hash_state *state, const uint8_t *const at[4], uint64_t blocks, uint32_t busy) {
     const unsigned lane = (unsigned)__builtin_ctz(busy);
     if ((busy & (busy - 1)) == 0)
         absorb_alone(state, lane, at[lane], blocks);
@@ -109,24 +83,20 @@ static void lanes_absorb(struct hash_state *state, const uint8_t *const at[4], u
         absorb_blocks(state, at, blocks);
 }
 
-static void lanes_digest(const struct hash_state *state, uint32_t lanes, uint8_t *const digest[4])
-{
+static void lanes_digest(const struct hash_state *state, uint32_t lanes, uint8_t *const digest[4]) {
     const word *w = state->words;
     word r[4] = {w[0], w[1], w[2], w[3]};
     transpose(r);
     for (unsigned i = 0; i < 4; i++)
-        if (lanes >> i & 1)
-            _mm256_storeu_si256((__m256i *)(void *)digest[i], r[i]);
+        if (lanes >> i & 1) _mm256_storeu_si256((__m256i *)(void *)digest[i], r[i]);
 }
 
-static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes)
-{
+static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes) {
     (void)bytes;
     return keccak_tail(tail, rest, rest_bytes);
 }
 
-void simd_keccak256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
-{
+void simd_keccak256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     if (end - first == 1) {
         simd_keccak256_run_scalar(d, first, end);
         return;

@@ -12,33 +12,21 @@
 
 typedef __m512i word;
 #define WORD_ROTL(a, n) _mm512_rol_epi64(a, n)
-#define KECCAK_UNROLL _Pragma("GCC unroll 12")
+#define KECCAK_UNROLL   _Pragma("GCC unroll 12")
 
-static inline word word_xor(word a, word b)
-{
-    return _mm512_xor_si512(a, b);
-}
+static inline word word_xor(word a, word b) { return _mm512_xor_si512(a, b); }
 
-static inline word word_xor3(word a, word b, word c)
-{
-    return _mm512_ternarylogic_epi64(a, b, c, 0x96);
-}
+static inline word word_xor3(word a, word b, word c) { return _mm512_ternarylogic_epi64(a, b, c, 0x96); }
 
-static inline word word_chi(word a, word b, word c)
-{
-    return _mm512_ternarylogic_epi64(a, b, c, 0xd2);
-}
+static inline word word_chi(word a, word b, word c) { return _mm512_ternarylogic_epi64(a, b, c, 0xd2); }
 
-static inline word word_all(uint64_t k)
-{
-    return _mm512_set1_epi64((long long)k);
-}
+static inline word word_all(uint64_t k) { return _mm512_set1_epi64((long long)k); }
 
 #include "keccak256.h"
 
 #define HASH_LANES 8
 #define HASH_BLOCK KECCAK_BLOCK
-#define HASH_TAIL KECCAK_BLOCK
+#define HASH_TAIL  KECCAK_BLOCK
 #include "hash_group.h"
 
 struct hash_state {
@@ -46,14 +34,10 @@ struct hash_state {
 };
 
 /* One copy for all callers: unrolled it fills half of the instruction cache. */
-static SIMD_ALIGNED_FRAME void permute(struct hash_state *state)
-{
-    keccak_permute(state->words);
-}
+static SIMD_ALIGNED_FRAME void permute(struct hash_state *state) { keccak_permute(state->words); }
 
 /* Eight rows of 64 bytes, one a message, become eight words of eight lanes. */
-SIMD_INLINE void transpose(word r[8])
-{
+SIMD_INLINE void transpose(word r[8]) {
     const word a0 = _mm512_unpacklo_epi64(r[0], r[1]), a1 = _mm512_unpackhi_epi64(r[0], r[1]);
     const word a2 = _mm512_unpacklo_epi64(r[2], r[3]), a3 = _mm512_unpackhi_epi64(r[2], r[3]);
     const word a4 = _mm512_unpacklo_epi64(r[4], r[5]), a5 = _mm512_unpackhi_epi64(r[4], r[5]);
@@ -69,28 +53,20 @@ SIMD_INLINE void transpose(word r[8])
 }
 
 /* Eight words of each message, of which only the bytes in `mask` are read, the rest being zero. */
-SIMD_INLINE void load_words(word r[8], const uint8_t *const at[8], uint64_t skip, __mmask64 mask)
-{
-    for (int i = 0; i < 8; i++)
-        r[i] = _mm512_maskz_loadu_epi8(mask, at[i] + skip);
+SIMD_INLINE void load_words(word r[8], const uint8_t *const at[8], uint64_t skip, __mmask64 mask) {
+    for (int i = 0; i < 8; i++) r[i] = _mm512_maskz_loadu_epi8(mask, at[i] + skip);
     transpose(r);
 }
 
-SIMD_INLINE void absorb_words(word words[8], const uint8_t *const at[8], uint64_t skip)
-{
+SIMD_INLINE void absorb_words(word words[8], const uint8_t *const at[8], uint64_t skip) {
     word r[8];
     load_words(r, at, skip, ~UINT64_C(0));
-    for (int i = 0; i < 8; i++)
-        words[i] = word_xor(words[i], r[i]);
+    for (int i = 0; i < 8; i++) words[i] = word_xor(words[i], r[i]);
 }
 
-static inline long long load_word(const uint8_t *at)
-{
-    return (long long)simd_load_u64(at);
-}
+static inline long long load_word(const uint8_t *at) { return (long long)simd_load_u64(at); }
 
-static void absorb_blocks(struct hash_state *state, const uint8_t *const at[8], uint64_t blocks)
-{
+static void absorb_blocks(struct hash_state *state, const uint8_t *const at[8], uint64_t blocks) {
     for (uint64_t skip = 0; blocks > 0; blocks--, skip += KECCAK_BLOCK) {
         absorb_words(state->words, at, skip);
         absorb_words(state->words + 8, at, skip + 64);
@@ -104,41 +80,32 @@ static void absorb_blocks(struct hash_state *state, const uint8_t *const at[8], 
 }
 
 /* The last block of a group. What is past the rest is not read: the mask keeps even faults away. */
-SIMD_INLINE void load_rest(word block[KECCAK_BLOCK_WORDS], const uint8_t *const at[8], uint64_t skip, unsigned rest)
-{
+SIMD_INLINE void load_rest(word block[KECCAK_BLOCK_WORDS], const uint8_t *const at[8], uint64_t skip, unsigned rest) {
     for (unsigned from = 0; from < KECCAK_BLOCK; from += 64) {
         const unsigned left = rest > from ? rest - from : 0;
         word r[8] = {0};
-        if (left > 0)
-            load_words(r, at, skip + from, left < 64 ? (UINT64_C(1) << left) - 1 : ~UINT64_C(0));
-        for (unsigned i = 0; i < 8 && from / 8 + i < KECCAK_BLOCK_WORDS; i++)
-            block[from / 8 + i] = r[i];
+        if (left > 0) load_words(r, at, skip + from, left < 64 ? (UINT64_C(1) << left) - 1 : ~UINT64_C(0));
+        for (unsigned i = 0; i < 8 && from / 8 + i < KECCAK_BLOCK_WORDS; i++) block[from / 8 + i] = r[i];
     }
     word *pad = &block[rest / 8], *last = &block[KECCAK_BLOCK_WORDS - 1];
     *pad = word_xor(*pad, word_all(UINT64_C(1) << 8 * (rest % 8)));
     *last = word_xor(*last, word_all(UINT64_C(1) << 63));
 }
 
-static void lanes_start(struct hash_state *state, uint32_t lanes)
-{
+static void lanes_start(struct hash_state *state, uint32_t lanes) {
     const __mmask8 keep = (__mmask8)~lanes;
-    for (int i = 0; i < KECCAK_WORDS; i++)
-        state->words[i] = _mm512_maskz_mov_epi64(keep, state->words[i]);
+    for (int i = 0; i < KECCAK_WORDS; i++) state->words[i] = _mm512_maskz_mov_epi64(keep, state->words[i]);
 }
 
 /* A message on its own: the scalar permutation is shorter than one of eight lanes. */
-static void absorb_alone(struct hash_state *state, unsigned lane, const uint8_t *at, uint64_t blocks)
-{
+static void absorb_alone(struct hash_state *state, unsigned lane, const uint8_t *at, uint64_t blocks) {
     uint64_t words[KECCAK_WORDS];
-    for (int i = 0; i < KECCAK_WORDS; i++)
-        memcpy(&words[i], (const uint8_t *)&state->words[i] + 8 * lane, 8);
+    for (int i = 0; i < KECCAK_WORDS; i++) memcpy(&words[i], (const uint8_t *)&state->words[i] + 8 * lane, 8);
     simd_keccak256_blocks_scalar(words, at, blocks);
-    for (int i = 0; i < KECCAK_WORDS; i++)
-        memcpy((uint8_t *)&state->words[i] + 8 * lane, &words[i], 8);
+    for (int i = 0; i < KECCAK_WORDS; i++) memcpy((uint8_t *)&state->words[i] + 8 * lane, &words[i], 8);
 }
 
-static void lanes_absorb(struct hash_state *state, const uint8_t *const at[8], uint64_t blocks, uint32_t busy)
-{
+static void lanes_absorb(struct hash_state *state, const uint8_t *const at[8], uint64_t blocks, uint32_t busy) {
     const unsigned lane = (unsigned)__builtin_ctz(busy);
     if ((busy & (busy - 1)) == 0)
         absorb_alone(state, lane, at[lane], blocks);
@@ -147,8 +114,7 @@ static void lanes_absorb(struct hash_state *state, const uint8_t *const at[8], u
 }
 
 /* Writes the digests, the first four words of each lane. */
-SIMD_INLINE void write_digests(const word w[4], uint32_t lanes, uint8_t *const digest[8])
-{
+SIMD_INLINE void write_digests(const word w[4], uint32_t lanes, uint8_t *const digest[8]) {
     const word low_pair = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
     const word high_pair = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
     const word even01 = _mm512_unpacklo_epi64(w[0], w[1]), odd01 = _mm512_unpackhi_epi64(w[0], w[1]);
@@ -163,29 +129,26 @@ SIMD_INLINE void write_digests(const word w[4], uint32_t lanes, uint8_t *const d
         _mm512_extracti64x4_epi64(d46, 1), _mm512_extracti64x4_epi64(d57, 1),
     };
     for (unsigned i = 0; i < 8; i++)
-        if (lanes >> i & 1)
-            _mm256_storeu_si256((__m256i *)(void *)digest[i], d[i]);
+        if (lanes >> i & 1) _mm256_storeu_si256((__m256i *)(void *)digest[i], d[i]);
 }
 
-static void lanes_digest(const struct hash_state *state, uint32_t lanes, uint8_t *const digest[8])
-{
+static void lanes_digest(const struct hash_state *state, uint32_t lanes, uint8_t *const digest[8]) {
     write_digests(state->words, lanes, digest);
 }
 
-static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes)
-{
+static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes) {
     (void)bytes;
     return keccak_tail(tail, rest, rest_bytes);
 }
 
 /* The bytes [from, from + 64) of short messages with their padding, the last bit of a block excepted. */
-SIMD_INLINE void load_short(word r[8], const struct hash_group *g, uint64_t from)
-{
+SIMD_INLINE void load_short(word r[8], const struct hash_group *g, uint64_t from) {
     for (int i = 0; i < 8; i++) {
         const uint64_t bytes = g->bytes[i] - from; /* wraps in a message that ends before */
         const __mmask64 mark = bytes < 64 ? UINT64_C(1) << bytes : 0;
         const __mmask64 mask = bytes < 64 ? mark - 1 : g->bytes[i] < from ? 0 : ~UINT64_C(0);
-        r[i] = _mm512_mask_set1_epi8(_mm512_maskz_loadu_epi8(mask, g->at[i] + from), mark, 1);
+        const uintptr_t at = (uintptr_t)g->at[i] + from; /* may be past a message: then nothing is read */
+        r[i] = _mm512_mask_set1_epi8(_mm512_maskz_loadu_epi8(mask, (const void *)at), mark, 1);
     }
     transpose(r);
 }
@@ -194,18 +157,16 @@ SIMD_INLINE void load_short(word r[8], const struct hash_group *g, uint64_t from
  * Messages of one block, their lengths as they are. The state is made and used up in registers: stores of 64 bytes are
  * slow, and the general way would need three times as many.
  */
-static SIMD_ALIGNED_FRAME void group_hash_short(const struct hash_group *g)
-{
+static SIMD_ALIGNED_FRAME void group_hash_short(const struct hash_group *g) {
     word a[KECCAK_WORDS], r[8];
-    for (int i = 0; i < KECCAK_WORDS; i++)
-        a[i] = _mm512_setzero_si512();
+    for (int i = 0; i < KECCAK_WORDS; i++) a[i] = _mm512_setzero_si512();
     load_short(r, g, 0);
-    for (int i = 0; i < 8; i++)
-        a[i] = r[i];
-    if (g->longest >= 64) {
+    for (int i = 0; i < 8; i++) a[i] = r[i];
+    if (g->longest == 64) { /* nothing but the padding, for what may well be the most hashed length */
+        a[8] = _mm512_maskz_set1_epi64(_mm512_cmpeq_epi64_mask(_mm512_loadu_si512(g->bytes), word_all(64)), 1);
+    } else if (g->longest > 64) {
         load_short(r, g, 64);
-        for (int i = 0; i < 8; i++)
-            a[8 + i] = r[i];
+        for (int i = 0; i < 8; i++) a[8 + i] = r[i];
     }
     if (g->longest >= 128) {
         load_short(r, g, 128);
@@ -216,21 +177,18 @@ static SIMD_ALIGNED_FRAME void group_hash_short(const struct hash_group *g)
     write_digests(a, group_mask(g), g->digest);
 }
 
-static void group_hash(const struct hash_group *g)
-{
+static void group_hash(const struct hash_group *g) {
     struct hash_state state = {0};
     word block[KECCAK_BLOCK_WORDS];
     const uint64_t blocks = g->bytes[0] / KECCAK_BLOCK, whole = blocks * KECCAK_BLOCK;
     absorb_blocks(&state, g->at, blocks);
     load_rest(block, g->at, whole, (unsigned)(g->bytes[0] - whole));
-    for (int i = 0; i < KECCAK_BLOCK_WORDS; i++)
-        state.words[i] = word_xor(state.words[i], block[i]);
+    for (int i = 0; i < KECCAK_BLOCK_WORDS; i++) state.words[i] = word_xor(state.words[i], block[i]);
     permute(&state);
     write_digests(state.words, group_mask(g), g->digest);
 }
 
-void simd_keccak256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
-{
+void simd_keccak256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     if (end - first == 1) {
         simd_keccak256_run_scalar(d, first, end);
         return;

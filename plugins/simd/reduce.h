@@ -22,14 +22,12 @@
 /* The partial of one block. `b` is NULL for operations with one input; `count` is 0 for an empty task. */
 typedef float (*simd_block_fn)(const uint8_t *a, const uint8_t *b, size_t count);
 
-static inline size_t simd_block_count(uint64_t left)
-{
+static inline size_t simd_block_count(uint64_t left) {
     return left < SIMD_REDUCE_BLOCK ? (size_t)left : SIMD_REDUCE_BLOCK;
 }
 
 SIMD_INLINE void simd_reduce_run(const struct svmx_dispatch *d, uint64_t first, uint64_t end, int inputs,
-                                 simd_block_fn block_fn)
-{
+                                 simd_block_fn block_fn) {
     float *partial = (float *)d->host_scratch + first;
     struct simd_walk walk = simd_walk_start(d, first, end);
     struct simd_piece piece;
@@ -44,8 +42,7 @@ SIMD_INLINE void simd_reduce_run(const struct svmx_dispatch *d, uint64_t first, 
 }
 
 /* Overwrites the partials: block k of them is read before entry k is written, and nobody needs them afterwards. */
-SIMD_INLINE float simd_reduce_partials(float *partials, uint64_t count, simd_block_fn sum_fn)
-{
+SIMD_INLINE float simd_reduce_partials(float *partials, uint64_t count, simd_block_fn sum_fn) {
     while (count > 1) {
         uint64_t kept = 0;
         for (uint64_t at = 0; at < count; at += SIMD_REDUCE_BLOCK)
@@ -55,17 +52,14 @@ SIMD_INLINE float simd_reduce_partials(float *partials, uint64_t count, simd_blo
     return partials[0];
 }
 
-SIMD_INLINE void simd_reduce_finish(const struct svmx_dispatch *d, uint32_t first, uint32_t end, simd_block_fn sum_fn)
-{
+SIMD_INLINE void simd_reduce_finish(const struct svmx_dispatch *d, uint32_t first, uint32_t end, simd_block_fn sum_fn) {
     for (uint32_t task = first; task < end; task++) {
         const uint64_t begin = d->first_unit[task], units = d->first_unit[task + 1] - begin;
-        if (units == 0)
-            continue;
+        if (units == 0) continue;
         const float result = simd_reduce_partials((float *)d->host_scratch + begin, units, sum_fn);
         uint32_t bits;
         memcpy(&bits, &result, sizeof bits);
-        if (result != result)
-            bits = UINT32_C(0x7fc00000);
+        if (result != result) bits = UINT32_C(0x7fc00000);
         memcpy(simd_address(simd_row(d, task), 0), &bits, sizeof bits);
     }
 }

@@ -9,8 +9,7 @@
 
 enum { LANES = SIMD_REDUCE_LANES, ROW = 16 };
 
-static inline float fold(const __m512 acc[4])
-{
+static inline float fold(const __m512 acc[4]) {
     const __m512 s32 = _mm512_add_ps(acc[0], acc[2]), t32 = _mm512_add_ps(acc[1], acc[3]);
     const __m512 s16 = _mm512_add_ps(s32, t32);
     const __m256 s8 = _mm256_add_ps(_mm512_castps512_ps256(s16), _mm512_extractf32x8_ps(s16, 1));
@@ -20,27 +19,23 @@ static inline float fold(const __m512 acc[4])
 }
 
 /* The lanes of row `k` that the last `count` elements reach. */
-static inline __mmask16 row_mask(size_t count, size_t k)
-{
+static inline __mmask16 row_mask(size_t count, size_t k) {
     const size_t left = count > ROW * k ? count - ROW * k : 0;
-    return left >= ROW ? (__mmask16)0xffff : (__mmask16)((1u << left) - 1);
+    return (__mmask16)(left >= ROW ? 0xffffu : (1u << left) - 1);
 }
 
-static float sum_block(const uint8_t *a, const uint8_t *b, size_t count)
-{
+static float sum_block(const uint8_t *a, const uint8_t *b, size_t count) {
     __m512 acc[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
     (void)b;
     for (; count >= LANES; count -= LANES, a += 4 * LANES)
-        for (int k = 0; k < 4; k++)
-            acc[k] = _mm512_add_ps(acc[k], _mm512_loadu_ps(a + 64 * k));
+        for (int k = 0; k < 4; k++) acc[k] = _mm512_add_ps(acc[k], _mm512_loadu_ps(a + 64 * k));
     if (count > 0)
         for (size_t k = 0; k < 4; k++)
             acc[k] = _mm512_add_ps(acc[k], _mm512_maskz_loadu_ps(row_mask(count, k), a + 64 * k));
     return fold(acc);
 }
 
-static float dot_block(const uint8_t *a, const uint8_t *b, size_t count)
-{
+static float dot_block(const uint8_t *a, const uint8_t *b, size_t count) {
     __m512 acc[4] = {_mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps(), _mm512_setzero_ps()};
     for (; count >= LANES; count -= LANES, a += 4 * LANES, b += 4 * LANES)
         for (int k = 0; k < 4; k++)
@@ -54,22 +49,18 @@ static float dot_block(const uint8_t *a, const uint8_t *b, size_t count)
     return fold(acc);
 }
 
-void simd_sum_f32_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
-{
+void simd_sum_f32_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     simd_reduce_run(d, first, end, 1, sum_block);
 }
 
-void simd_sum_f32_finish_avx512(const struct svmx_dispatch *d, uint32_t first, uint32_t end)
-{
+void simd_sum_f32_finish_avx512(const struct svmx_dispatch *d, uint32_t first, uint32_t end) {
     simd_reduce_finish(d, first, end, sum_block);
 }
 
-void simd_dot_f32_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
-{
+void simd_dot_f32_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     simd_reduce_run(d, first, end, 2, dot_block);
 }
 
-void simd_dot_f32_finish_avx512(const struct svmx_dispatch *d, uint32_t first, uint32_t end)
-{
+void simd_dot_f32_finish_avx512(const struct svmx_dispatch *d, uint32_t first, uint32_t end) {
     simd_reduce_finish(d, first, end, sum_block);
 }

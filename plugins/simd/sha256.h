@@ -35,14 +35,10 @@ static const uint32_t sha256_constants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-static inline uint32_t sha256_rotr(uint32_t a, int n)
-{
-    return a >> n | a << (32 - n);
-}
+static inline uint32_t sha256_rotr(uint32_t a, int n) { return a >> n | a << (32 - n); }
 
 /* Pads the rest of a message of `bytes`: one block where the length fits behind it, else two. */
-static inline uint64_t sha256_tail(uint8_t tail[SHA256_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes)
-{
+static inline uint64_t sha256_tail(uint8_t tail[SHA256_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes) {
     const uint64_t blocks = rest_bytes < SHA256_BLOCK - 8 ? 1 : 2;
     simd_tail_fill(tail, blocks * SHA256_BLOCK, rest, rest_bytes, 0x80);
     const uint64_t bits = __builtin_bswap64(bytes * 8);
@@ -54,8 +50,7 @@ static inline uint64_t sha256_tail(uint8_t tail[SHA256_TAIL], const uint8_t *res
  * Schedule plus constants of the block that holds nothing but the padding of a message of `bytes`. It is the second of
  * every 64-byte message, and with it known the block costs half.
  */
-static inline void sha256_padding_schedule(uint32_t wk[64], uint64_t bytes)
-{
+static inline void sha256_padding_schedule(uint32_t wk[64], uint64_t bytes) {
     uint32_t w[64] = {0};
     w[0] = UINT32_C(0x80000000);
     w[14] = (uint32_t)(bytes >> 29);
@@ -66,15 +61,13 @@ static inline void sha256_padding_schedule(uint32_t wk[64], uint64_t bytes)
         const uint32_t s1 = sha256_rotr(y, 17) ^ sha256_rotr(y, 19) ^ y >> 10;
         w[i] = w[i - 16] + s0 + w[i - 7] + s1;
     }
-    for (int i = 0; i < 64; i++)
-        wk[i] = w[i] + sha256_constants[i];
+    for (int i = 0; i < 64; i++) wk[i] = w[i] + sha256_constants[i];
 }
 
 #ifdef SHA256_ROUNDS
 
 /* Round `i` of eight. The eight words stay where they are; which is called a, b, ... moves by one a round. */
-SIMD_INLINE void sha256_round(word s[8], int i, word wk)
-{
+SIMD_INLINE void sha256_round(word s[8], int i, word wk) {
     const word a = s[(8 - i) & 7], b = s[(9 - i) & 7], c = s[(10 - i) & 7];
     const word e = s[(12 - i) & 7], f = s[(13 - i) & 7], g = s[(14 - i) & 7];
     word *d = &s[(11 - i) & 7], *h = &s[(15 - i) & 7];
@@ -86,8 +79,7 @@ SIMD_INLINE void sha256_round(word s[8], int i, word wk)
 }
 
 /* The schedule's word 16 after w[i], in its place. */
-SIMD_INLINE word sha256_next(word w[16], int i)
-{
+SIMD_INLINE word sha256_next(word w[16], int i) {
     const word x = w[(i + 1) & 15], y = w[(i + 14) & 15];
     const word s0 = word_xor3(WORD_ROTR(x, 7), WORD_ROTR(x, 18), WORD_SHR(x, 3));
     const word s1 = word_xor3(WORD_ROTR(y, 17), WORD_ROTR(y, 19), WORD_SHR(y, 10));
@@ -97,43 +89,34 @@ SIMD_INLINE word sha256_next(word w[16], int i)
 
 /* Sixteen rounds on sixteen words; `next` moves the schedule on first. Written out, for compilers keep an array in
  * registers only if they see constant indices from the start. */
-SIMD_INLINE void sha256_rounds(word s[8], word w[16], const uint32_t *k, int next)
-{
-#define ROUND(i) sha256_round(s, (i) & 7, word_add(next ? sha256_next(w, i) : w[i], word_all(k[i])))
+SIMD_INLINE void sha256_rounds(word s[8], word w[16], const uint32_t *k, int next) {
+#define ROUND(i) sha256_round(s, (i)&7, word_add(next ? sha256_next(w, i) : w[i], word_all(k[i])))
     ROUND(0), ROUND(1), ROUND(2), ROUND(3), ROUND(4), ROUND(5), ROUND(6), ROUND(7);
     ROUND(8), ROUND(9), ROUND(10), ROUND(11), ROUND(12), ROUND(13), ROUND(14), ROUND(15);
 #undef ROUND
 }
 
 /* Compresses one block: `w` holds its words in the machine's byte order and is used up. */
-SIMD_INLINE void sha256_compress(word state[8], const word block[16])
-{
+SIMD_INLINE void sha256_compress(word state[8], const word block[16]) {
     word s[8], w[16];
-    for (int i = 0; i < 8; i++)
-        s[i] = state[i];
-    for (int i = 0; i < 16; i++)
-        w[i] = block[i];
+    for (int i = 0; i < 8; i++) s[i] = state[i];
+    for (int i = 0; i < 16; i++) w[i] = block[i];
     sha256_rounds(s, w, sha256_constants, 0);
-    for (int k = 16; k < 64; k += 16)
-        sha256_rounds(s, w, sha256_constants + k, 1);
-    for (int i = 0; i < 8; i++)
-        state[i] = word_add(state[i], s[i]);
+    for (int k = 16; k < 64; k += 16) sha256_rounds(s, w, sha256_constants + k, 1);
+    for (int i = 0; i < 8; i++) state[i] = word_add(state[i], s[i]);
 }
 
 /* The same for a block whose schedule is known, and one for all lanes. */
-SIMD_INLINE void sha256_compress_known(word state[8], const uint32_t wk[64])
-{
+SIMD_INLINE void sha256_compress_known(word state[8], const uint32_t wk[64]) {
     word s[8];
-    for (int i = 0; i < 8; i++)
-        s[i] = state[i];
+    for (int i = 0; i < 8; i++) s[i] = state[i];
     for (int k = 0; k < 64; k += 8) {
         sha256_round(s, 0, word_all(wk[k])), sha256_round(s, 1, word_all(wk[k + 1]));
         sha256_round(s, 2, word_all(wk[k + 2])), sha256_round(s, 3, word_all(wk[k + 3]));
         sha256_round(s, 4, word_all(wk[k + 4])), sha256_round(s, 5, word_all(wk[k + 5]));
         sha256_round(s, 6, word_all(wk[k + 6])), sha256_round(s, 7, word_all(wk[k + 7]));
     }
-    for (int i = 0; i < 8; i++)
-        state[i] = word_add(state[i], s[i]);
+    for (int i = 0; i < 8; i++) state[i] = word_add(state[i], s[i]);
 }
 
 #endif

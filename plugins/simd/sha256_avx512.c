@@ -13,54 +13,37 @@
 
 typedef __m512i word;
 #define WORD_ROTR(a, n) _mm512_ror_epi32(a, n)
-#define WORD_SHR(a, n) _mm512_srli_epi32(a, n)
+#define WORD_SHR(a, n)  _mm512_srli_epi32(a, n)
 
-static inline word word_add(word a, word b)
-{
-    return _mm512_add_epi32(a, b);
-}
+static inline word word_add(word a, word b) { return _mm512_add_epi32(a, b); }
 
-static inline word word_all(uint32_t k)
-{
-    return _mm512_set1_epi32((int)k);
-}
+static inline word word_all(uint32_t k) { return _mm512_set1_epi32((int)k); }
 
-static inline word word_xor3(word a, word b, word c)
-{
-    return _mm512_ternarylogic_epi32(a, b, c, 0x96);
-}
+static inline word word_xor3(word a, word b, word c) { return _mm512_ternarylogic_epi32(a, b, c, 0x96); }
 
-static inline word word_ch(word a, word b, word c)
-{
-    return _mm512_ternarylogic_epi32(a, b, c, 0xca);
-}
+static inline word word_ch(word a, word b, word c) { return _mm512_ternarylogic_epi32(a, b, c, 0xca); }
 
-static inline word word_maj(word a, word b, word c)
-{
-    return _mm512_ternarylogic_epi32(a, b, c, 0xe8);
-}
+static inline word word_maj(word a, word b, word c) { return _mm512_ternarylogic_epi32(a, b, c, 0xe8); }
 
 #define SHA256_ROUNDS
 #include "sha256.h"
 
 #define HASH_LANES 16
 #define HASH_BLOCK SHA256_BLOCK
-#define HASH_TAIL SHA256_TAIL
+#define HASH_TAIL  SHA256_TAIL
 #include "hash_group.h"
 
 struct hash_state {
     word words[8];
 };
 
-static inline word swap_bytes(word a)
-{
+static inline word swap_bytes(word a) {
     const __m128i order = _mm_setr_epi8(3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
     return _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(order));
 }
 
 /* In each quarter of four rows: a 4 x 4 transpose. */
-SIMD_INLINE void transpose_quarters(word r[4])
-{
+SIMD_INLINE void transpose_quarters(word r[4]) {
     const word a0 = _mm512_unpacklo_epi32(r[0], r[1]), a1 = _mm512_unpackhi_epi32(r[0], r[1]);
     const word a2 = _mm512_unpacklo_epi32(r[2], r[3]), a3 = _mm512_unpackhi_epi32(r[2], r[3]);
     r[0] = _mm512_unpacklo_epi64(a0, a2), r[1] = _mm512_unpackhi_epi64(a0, a2);
@@ -68,8 +51,7 @@ SIMD_INLINE void transpose_quarters(word r[4])
 }
 
 /* Sixteen rows of one message each become sixteen words of sixteen lanes. */
-SIMD_INLINE void transpose(word r[16])
-{
+SIMD_INLINE void transpose(word r[16]) {
     transpose_quarters(r), transpose_quarters(r + 4), transpose_quarters(r + 8), transpose_quarters(r + 12);
     for (int i = 0; i < 4; i++) {
         const word a = _mm512_shuffle_i32x4(r[i], r[4 + i], 0x88), b = _mm512_shuffle_i32x4(r[i], r[4 + i], 0xdd);
@@ -81,20 +63,16 @@ SIMD_INLINE void transpose(word r[16])
 }
 
 /* Of each message only the bytes in `mask` are read, the rest of the block being zero. */
-SIMD_INLINE void load_block(word w[16], const uint8_t *const at[16], uint64_t skip, __mmask64 mask)
-{
-    for (int i = 0; i < 16; i++)
-        w[i] = swap_bytes(_mm512_maskz_loadu_epi8(mask, at[i] + skip));
+SIMD_INLINE void load_block(word w[16], const uint8_t *const at[16], uint64_t skip, __mmask64 mask) {
+    for (int i = 0; i < 16; i++) w[i] = swap_bytes(_mm512_maskz_loadu_epi8(mask, at[i] + skip));
     transpose(w);
 }
 
-static SIMD_ALIGNED_FRAME void compress(struct hash_state *state, const word w[16])
-{
+static SIMD_ALIGNED_FRAME void compress(struct hash_state *state, const word w[16]) {
     sha256_compress(state->words, w);
 }
 
-static void absorb_blocks(struct hash_state *state, const uint8_t *const at[16], uint64_t blocks)
-{
+static void absorb_blocks(struct hash_state *state, const uint8_t *const at[16], uint64_t blocks) {
     for (uint64_t skip = 0; blocks > 0; blocks--, skip += SHA256_BLOCK) {
         word w[16];
         load_block(w, at, skip, ~UINT64_C(0));
@@ -103,41 +81,34 @@ static void absorb_blocks(struct hash_state *state, const uint8_t *const at[16],
 }
 
 /* The last one or two blocks of a group. What is past the rest is not read: the mask keeps even faults away. */
-static void absorb_rest(struct hash_state *state, const uint8_t *const at[16], uint64_t bytes)
-{
+static void absorb_rest(struct hash_state *state, const uint8_t *const at[16], uint64_t bytes) {
     const unsigned rest = (unsigned)(bytes % SHA256_BLOCK);
     word w[16];
     load_block(w, at, bytes - rest, (UINT64_C(1) << rest) - 1);
     w[rest / 4] = _mm512_or_si512(w[rest / 4], word_all(UINT32_C(0x80000000) >> 8 * (rest % 4)));
     if (rest >= SHA256_BLOCK - 8) {
         compress(state, w);
-        for (int i = 0; i < 14; i++)
-            w[i] = _mm512_setzero_si512();
+        for (int i = 0; i < 14; i++) w[i] = _mm512_setzero_si512();
     }
     w[14] = word_all((uint32_t)(bytes >> 29));
     w[15] = word_all((uint32_t)(bytes << 3));
     compress(state, w);
 }
 
-static void lanes_start(struct hash_state *state, uint32_t lanes)
-{
+static void lanes_start(struct hash_state *state, uint32_t lanes) {
     for (int i = 0; i < 8; i++)
         state->words[i] = _mm512_mask_mov_epi32(state->words[i], (__mmask16)lanes, word_all(sha256_start[i]));
 }
 
 /* A message on its own: a scalar block takes half as long as sixteen side by side. */
-static void absorb_alone(struct hash_state *state, unsigned lane, const uint8_t *at, uint64_t blocks)
-{
+static void absorb_alone(struct hash_state *state, unsigned lane, const uint8_t *at, uint64_t blocks) {
     uint32_t words[8];
-    for (int i = 0; i < 8; i++)
-        memcpy(&words[i], (const uint8_t *)&state->words[i] + 4 * lane, 4);
+    for (int i = 0; i < 8; i++) memcpy(&words[i], (const uint8_t *)&state->words[i] + 4 * lane, 4);
     simd_sha256_blocks_scalar(words, at, blocks);
-    for (int i = 0; i < 8; i++)
-        memcpy((uint8_t *)&state->words[i] + 4 * lane, &words[i], 4);
+    for (int i = 0; i < 8; i++) memcpy((uint8_t *)&state->words[i] + 4 * lane, &words[i], 4);
 }
 
-static void lanes_absorb(struct hash_state *state, const uint8_t *const at[16], uint64_t blocks, uint32_t busy)
-{
+static void lanes_absorb(struct hash_state *state, const uint8_t *const at[16], uint64_t blocks, uint32_t busy) {
     const unsigned lane = (unsigned)__builtin_ctz(busy);
     if ((busy & (busy - 1)) == 0)
         absorb_alone(state, lane, at[lane], blocks);
@@ -145,14 +116,12 @@ static void lanes_absorb(struct hash_state *state, const uint8_t *const at[16], 
         absorb_blocks(state, at, blocks);
 }
 
-static void lanes_digest(const struct hash_state *state, uint32_t lanes, uint8_t *const digest[16])
-{
+static void lanes_digest(const struct hash_state *state, uint32_t lanes, uint8_t *const digest[16]) {
     const word low_pair = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
     const word high_pair = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
     alignas(64) uint8_t bytes[16][32];
     word r[8];
-    for (int i = 0; i < 8; i++)
-        r[i] = swap_bytes(state->words[i]);
+    for (int i = 0; i < 8; i++) r[i] = swap_bytes(state->words[i]);
     transpose_quarters(r), transpose_quarters(r + 4);
     for (int i = 0; i < 4; i++) {
         const word low = _mm512_permutex2var_epi64(r[i], low_pair, r[4 + i]);
@@ -163,12 +132,10 @@ static void lanes_digest(const struct hash_state *state, uint32_t lanes, uint8_t
         _mm256_store_si256((__m256i *)(void *)bytes[12 + i], _mm512_extracti64x4_epi64(high, 1));
     }
     for (unsigned i = 0; i < 16; i++)
-        if (lanes >> i & 1)
-            memcpy(digest[i], bytes[i], 32);
+        if (lanes >> i & 1) memcpy(digest[i], bytes[i], 32);
 }
 
-static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes)
-{
+static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes) {
     return sha256_tail(tail, rest, rest_bytes, bytes);
 }
 
@@ -178,26 +145,22 @@ struct padding {
     uint32_t wk[64];
 };
 
-static void group_hash(const struct hash_group *g, struct padding *padding)
-{
+static void group_hash(const struct hash_group *g, struct padding *padding) {
     struct hash_state state;
     const uint64_t bytes = g->bytes[0];
-    for (int i = 0; i < 8; i++)
-        state.words[i] = word_all(sha256_start[i]);
+    for (int i = 0; i < 8; i++) state.words[i] = word_all(sha256_start[i]);
     absorb_blocks(&state, g->at, bytes / SHA256_BLOCK);
     if (bytes % SHA256_BLOCK != 0) {
         absorb_rest(&state, g->at, bytes);
     } else {
-        if (padding->bytes != bytes)
-            sha256_padding_schedule(padding->wk, bytes);
+        if (padding->bytes != bytes) sha256_padding_schedule(padding->wk, bytes);
         padding->bytes = bytes;
         sha256_compress_known(state.words, padding->wk);
     }
     lanes_digest(&state, group_mask(g), g->digest);
 }
 
-void simd_sha256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
-{
+void simd_sha256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     if (end - first == 1) {
         simd_sha256_run_scalar(d, first, end);
         return;
@@ -220,8 +183,7 @@ void simd_sha256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint6
 /* From so many messages of one length on, lanes are faster than the SHA instructions. */
 enum { GROUP_MIN = 13 };
 
-void simd_sha256_run_avx512_shani(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
-{
+void simd_sha256_run_avx512_shani(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     if (end - first < GROUP_MIN) {
         simd_sha256_run_shani(d, first, end);
         return;
@@ -232,13 +194,11 @@ void simd_sha256_run_avx512_shani(const struct svmx_dispatch *d, uint64_t first,
     uint64_t odd = first, unit = first; /* units [odd, unit) wait for the SHA instructions */
     while (group_take(&group, &messages) > 0) {
         if (group.count >= GROUP_MIN && group.shortest == group.longest) {
-            if (odd < unit)
-                simd_sha256_run_shani(d, odd, unit);
+            if (odd < unit) simd_sha256_run_shani(d, odd, unit);
             group_hash(&group, &padding);
             odd = unit + group.count;
         }
         unit += group.count;
     }
-    if (odd < end)
-        simd_sha256_run_shani(d, odd, end);
+    if (odd < end) simd_sha256_run_shani(d, odd, end);
 }

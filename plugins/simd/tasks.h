@@ -30,19 +30,16 @@
 #endif
 
 /* The address `offset` bytes into a slot. Added as integers: an empty slot may be at 0. */
-static inline uint8_t *simd_address(const struct svmx_slot *slot, uint64_t offset)
-{
+static inline uint8_t *simd_address(const struct svmx_slot *slot, uint64_t offset) {
     return (uint8_t *)(uintptr_t)(slot->at + offset);
 }
 
-static inline const struct svmx_slot *simd_row(const struct svmx_dispatch *d, uint32_t task)
-{
+static inline const struct svmx_slot *simd_row(const struct svmx_dispatch *d, uint32_t task) {
     return d->slots + (size_t)task * d->slot_count;
 }
 
 /* The task that owns a unit, never an empty one. `unit` is less than the count of all units. */
-static inline uint32_t simd_task_of(const struct svmx_dispatch *d, uint64_t unit)
-{
+static inline uint32_t simd_task_of(const struct svmx_dispatch *d, uint64_t unit) {
     uint32_t low = 0, high = d->task_count - 1;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -68,20 +65,16 @@ struct simd_piece {
     uint64_t begin, end;
 };
 
-static inline struct simd_walk simd_walk_start(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
-{
+static inline struct simd_walk simd_walk_start(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     return (struct simd_walk){d, first, end, first < end ? simd_task_of(d, first) : 0};
 }
 
 /* Gives the next piece, never an empty one; 0 when the range is done. */
-static inline int simd_walk_next(struct simd_walk *walk, struct simd_piece *piece)
-{
-    if (walk->unit >= walk->end)
-        return 0;
+static inline int simd_walk_next(struct simd_walk *walk, struct simd_piece *piece) {
+    if (walk->unit >= walk->end) return 0;
     const uint64_t *first_unit = walk->d->first_unit;
     uint32_t task = walk->next_task;
-    while (first_unit[task + 1] <= walk->unit)
-        task++;
+    while (first_unit[task + 1] <= walk->unit) task++;
     const uint64_t stop = first_unit[task + 1] < walk->end ? first_unit[task + 1] : walk->end;
     piece->row = simd_row(walk->d, task);
     piece->begin = walk->unit - first_unit[task];
@@ -96,7 +89,7 @@ static inline int simd_walk_next(struct simd_walk *walk, struct simd_piece *piec
 /* Slots of a hash: digests, data, offsets. */
 struct simd_messages {
     struct simd_walk walk;
-    uint64_t left;          /* in the task at hand */
+    uint64_t left; /* in the task at hand */
     const struct svmx_slot *data;
     const uint8_t *offsets; /* of the next message; any alignment */
     uint8_t *digest;
@@ -108,25 +101,21 @@ struct simd_message {
     uint8_t *digest;
 };
 
-static inline uint64_t simd_load_u64(const uint8_t *at)
-{
+static inline uint64_t simd_load_u64(const uint8_t *at) {
     uint64_t value;
     memcpy(&value, at, sizeof value);
     return value;
 }
 
-static inline struct simd_messages simd_messages_start(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
-{
+static inline struct simd_messages simd_messages_start(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     return (struct simd_messages){.walk = simd_walk_start(d, first, end)};
 }
 
 /* Gives the next message; 0 when the range is done. */
-static inline int simd_messages_next(struct simd_messages *m, struct simd_message *message)
-{
+static inline int simd_messages_next(struct simd_messages *m, struct simd_message *message) {
     if (m->left == 0) {
         struct simd_piece piece;
-        if (!simd_walk_next(&m->walk, &piece))
-            return 0;
+        if (!simd_walk_next(&m->walk, &piece)) return 0;
         m->left = piece.end - piece.begin;
         m->digest = simd_address(&piece.row[0], 32 * piece.begin);
         m->data = &piece.row[1];
@@ -145,11 +134,9 @@ static inline int simd_messages_next(struct simd_messages *m, struct simd_messag
 /* ---- ends of messages -------------------------------------------------------------------------------------- */
 
 /* Less than eight bytes as a little-endian number; reads no other byte. */
-static inline uint64_t simd_load_few(const uint8_t *at, size_t count)
-{
+static inline uint64_t simd_load_few(const uint8_t *at, size_t count) {
     uint64_t value = 0;
-    for (size_t i = 0; i < count; i++)
-        value |= (uint64_t)at[i] << 8 * i;
+    for (size_t i = 0; i < count; i++) value |= (uint64_t)at[i] << 8 * i;
     return value;
 }
 
@@ -157,12 +144,10 @@ static inline uint64_t simd_load_few(const uint8_t *at, size_t count)
  * Copies the `count` bytes at the end of a message, puts `mark` after them and clears the rest of `tail_bytes`, a
  * multiple of eight and more than `count`. In words, since memset and memcpy of such lengths cost as much as a hash.
  */
-static inline void simd_tail_fill(uint8_t *tail, size_t tail_bytes, const uint8_t *rest, size_t count, uint8_t mark)
-{
+static inline void simd_tail_fill(uint8_t *tail, size_t tail_bytes, const uint8_t *rest, size_t count, uint8_t mark) {
     const size_t few = count % 8, whole = count - few;
     uint64_t word = 0;
-    for (size_t i = 0; i < whole; i += 8)
-        memcpy(tail + i, rest + i, 8);
+    for (size_t i = 0; i < whole; i += 8) memcpy(tail + i, rest + i, 8);
     if (few > 0 && whole > 0)
         word = simd_load_u64(rest + count - 8) >> 8 * (8 - few);
     else if (few > 0)
@@ -170,8 +155,7 @@ static inline void simd_tail_fill(uint8_t *tail, size_t tail_bytes, const uint8_
     word |= (uint64_t)mark << 8 * few;
     memcpy(tail + whole, &word, 8);
     word = 0;
-    for (size_t i = whole + 8; i < tail_bytes; i += 8)
-        memcpy(tail + i, &word, 8);
+    for (size_t i = whole + 8; i < tail_bytes; i += 8) memcpy(tail + i, &word, 8);
 }
 
 #endif

@@ -19,7 +19,7 @@
  * From this many bytes of all operands on, outputs go past the caches: they would throw out inputs and be fetched
  * before they are overwritten. Below it the reader of the output would miss them. About the size of a last-level cache.
  */
-#define SIMD_STREAM_BYTES (UINT64_C(32) << 20)
+#define SIMD_STREAM_BYTES (UINT64_C(24) << 20)
 
 /* Shorter pieces are mostly heads and rests of cache lines, and each streamed piece ends with a fence. */
 enum { SIMD_STREAM_MIN_PIECE = 4096 };
@@ -33,11 +33,9 @@ struct simd_vec2 {
 };
 
 /* Gives the next piece; 0 when the range is done. */
-static inline int simd_vec2_next(struct simd_walk *walk, struct simd_vec2 *v)
-{
+static inline int simd_vec2_next(struct simd_walk *walk, struct simd_vec2 *v) {
     struct simd_piece piece;
-    if (!simd_walk_next(walk, &piece))
-        return 0;
+    if (!simd_walk_next(walk, &piece)) return 0;
     const uint64_t skip = 4 * piece.begin;
     v->out = simd_address(&piece.row[0], skip);
     v->a = simd_address(&piece.row[1], skip);

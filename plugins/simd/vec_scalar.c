@@ -9,18 +9,11 @@
 
 typedef float (*op2_fn)(float, float);
 
-static inline float add(float a, float b)
-{
-    return a + b;
-}
+static inline float add(float a, float b) { return a + b; }
 
-static inline float mul(float a, float b)
-{
-    return a * b;
-}
+static inline float mul(float a, float b) { return a * b; }
 
-SIMD_INLINE void map2(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t count, op2_fn op)
-{
+SIMD_INLINE void map2(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t count, op2_fn op) {
     for (size_t i = 0; i < count; i++) {
         float x, y;
         memcpy(&x, a + 4 * i, 4);
@@ -33,20 +26,16 @@ SIMD_INLINE void map2(uint8_t *out, const uint8_t *a, const uint8_t *b, size_t c
     }
 }
 
-SIMD_INLINE void run2(const struct svmx_dispatch *d, uint64_t first, uint64_t end, op2_fn op)
-{
+SIMD_INLINE void run2(const struct svmx_dispatch *d, uint64_t first, uint64_t end, op2_fn op) {
     struct simd_walk walk = simd_walk_start(d, first, end);
     struct simd_vec2 v;
-    while (simd_vec2_next(&walk, &v))
-        map2(v.out, v.a, v.b, v.count, op);
+    while (simd_vec2_next(&walk, &v)) map2(v.out, v.a, v.b, v.count, op);
 }
 
-void simd_vec_add_f32_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
-{
+void simd_vec_add_f32_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     run2(d, first, end, add);
 }
 
-void simd_vec_mul_f32_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end)
-{
+void simd_vec_mul_f32_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     run2(d, first, end, mul);
 }

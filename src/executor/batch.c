@@ -281,8 +281,9 @@ enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struc
         status = take_arg(batch, op, i, &args[i], &slots[i], &level);
         if (status != SVMX_OK) return status;
     }
-    status = op->check(slots, &size, why);
-    if (status != SVMX_OK) return status;
+    struct svmx__text detail = {""};
+    status = op->check(slots, &size, &detail);
+    if (status != SVMX_OK) return svmx__fail(why, status, "%s: %s", op->name, detail.line);
 
     uint32_t part = find_part(batch, op, level);
     if (!make_room(batch, op->param_count, part))

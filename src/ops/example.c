@@ -2,8 +2,8 @@
  * example.c: made-up data for one task of an operation.
  *
  * The same bytes for the same operation, size and seed on every machine: benchmarks, trials and tests compare results
- * by them. Called by svmx_example_create, which owns the memory. Knows signatures, no operation by name: one whose inputs
- * cannot be arbitrary brings a fill of its own.
+ * by them. Called by svmx_example_create, which owns the memory. Knows signatures, no operation by name: one whose
+ * inputs cannot be arbitrary brings a fill of its own.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

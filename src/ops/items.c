@@ -22,8 +22,8 @@ enum svmx_status svmx__items_equal(const struct svmx_param *params, const struct
         const uint64_t items = svmx__item_count(&params[i], &slots[i]);
         if (items == first) continue;
         return svmx__fail(why, SVMX_ERR_ARGUMENT,
-                          "%s has %" PRIu64 " item%s but %s has %" PRIu64 ": give both the same length",
-                          params[i].name, items, plural(items), params[0].name, first);
+                          "%s has %" PRIu64 " item%s but %s has %" PRIu64 ": give both the same length", params[i].name,
+                          items, plural(items), params[0].name, first);
     }
     *n = first;
     return SVMX_OK;

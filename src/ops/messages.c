@@ -25,11 +25,10 @@ const struct svmx_param svmx__messages_params[SVMX__MESSAGES_PARAMS] = {
  * means: look closer.
  */
 static _Bool ascending(const struct svmx_slot *offsets, uint64_t n) {
-    uint64_t last = svmx__load_u64(offsets, 0), seen = last;
+    uint64_t seen = svmx__load_u64(offsets, 0);
     for (uint64_t i = 1; i <= n; i++) {
         const uint64_t next = svmx__load_u64(offsets, i);
-        seen |= next | (next - last);
-        last = next;
+        seen |= next | (next - svmx__load_u64(offsets, i - 1));
     }
     return seen >> 63 == 0;
 }
@@ -137,6 +136,5 @@ const uint64_t svmx__known_data[SVMX__KNOWN_WORDS] = {
 };
 
 const uint64_t svmx__known_offsets[SVMX__KNOWN_MESSAGES + 1] = {
-    5,   37,  37,  38,  69,  102, 157, 213,  270,  333, 397,
-    462, 466, 585, 705, 833, 968, 1104, 1241, 1441, 1448,
+    5, 37, 37, 38, 69, 102, 157, 213, 270, 333, 397, 462, 466, 585, 705, 833, 968, 1104, 1241, 1441, 1448,
 };

@@ -17,9 +17,9 @@
 #include <xmmintrin.h>
 #endif
 
-#define QUOTE(x) #x
+#define QUOTE(x)  #x
 #define QUOTED(x) QUOTE(x)
-#define VERSION QUOTED(SVMX_VERSION_MAJOR) "." QUOTED(SVMX_VERSION_MINOR) "." QUOTED(SVMX_VERSION_PATCH)
+#define VERSION   QUOTED(SVMX_VERSION_MAJOR) "." QUOTED(SVMX_VERSION_MINOR) "." QUOTED(SVMX_VERSION_PATCH)
 
 /* ---- the floating-point environment ----------------------------------------------------------------------- */
 

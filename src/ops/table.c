@@ -16,12 +16,9 @@ extern const struct svmx__op svmx__op_sha256, svmx__op_keccak256;
 
 /* By id. An entry may be missing: an operation whose library was not there at build time. */
 static const struct svmx__op *const table[SVMX__OP_LIMIT] = {
-    [SVMX_OP_VEC_ADD_F32] = &svmx__op_vec_add_f32,
-    [SVMX_OP_VEC_MUL_F32] = &svmx__op_vec_mul_f32,
-    [SVMX_OP_SUM_F32] = &svmx__op_sum_f32,
-    [SVMX_OP_DOT_F32] = &svmx__op_dot_f32,
-    [SVMX_OP_SHA256] = &svmx__op_sha256,
-    [SVMX_OP_KECCAK256] = &svmx__op_keccak256,
+    [SVMX_OP_VEC_ADD_F32] = &svmx__op_vec_add_f32, [SVMX_OP_VEC_MUL_F32] = &svmx__op_vec_mul_f32,
+    [SVMX_OP_SUM_F32] = &svmx__op_sum_f32,         [SVMX_OP_DOT_F32] = &svmx__op_dot_f32,
+    [SVMX_OP_SHA256] = &svmx__op_sha256,           [SVMX_OP_KECCAK256] = &svmx__op_keccak256,
 };
 
 const struct svmx__op *svmx__op_by_id(uint32_t id) { return id < SVMX__OP_LIMIT ? table[id] : NULL; }

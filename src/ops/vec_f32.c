@@ -45,7 +45,7 @@ static void multiply(const struct svmx_slot *slots) {
 
 /*
  * First what goes wrong elsewhere: NaNs with a payload, quiet and signalling; infinities; signed zeros; overflow and
- * the last number before it; denormals in and out; ties. Then arbitrary numbers, so that a wrong lane shows. The results
+ * the last number before it; denormals in and out; ties. Then arbitrary numbers, so that a wrong lane shows. Results
  * are from Python: sums and products in double precision, good enough that rounding them to float is the only rounding.
  */
 enum { N = 70 };
@@ -94,26 +94,30 @@ static const uint32_t products[N] = {
     0xbd307912, 0xbe16444d, 0x3f7be5d3, 0x4091acba, 0x3e3c9630, 0xbeba3c67, 0x3d91c0e0,
 };
 
-/* All; a part that starts off the alignment of vectors; the odd ones as the rest of vectors of 16, 8 and 4; one; none. */
+/* All; a part that starts off the alignment of vectors; the odd ones as the rest of vectors of 16, 8, 4; one; none. */
+/* clang-format off */
 static const struct svmx__known known_add[] = {
-    {sums, sizeof sums}, {a, sizeof a}, {b, sizeof b},
+    {sums, sizeof sums}, {a, sizeof a},   {b, sizeof b},
     {sums + 1, 4 * 47},  {a + 1, 4 * 47}, {b + 1, 4 * 47},
-    {sums, 4 * 15}, {a, 4 * 15}, {b, 4 * 15},
-    {sums, 4 * 7}, {a, 4 * 7}, {b, 4 * 7},
-    {sums, 4 * 3}, {a, 4 * 3}, {b, 4 * 3},
+    {sums, 4 * 15},      {a, 4 * 15},     {b, 4 * 15},
+    {sums, 4 * 7},       {a, 4 * 7},      {b, 4 * 7},
+    {sums, 4 * 3},       {a, 4 * 3},      {b, 4 * 3},
     {sums + 33, 4},      {a + 33, 4},     {b + 33, 4},
     {sums, 0},           {NULL, 0},       {NULL, 0},
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct svmx__known known_multiply[] = {
-    {products, sizeof products}, {a, sizeof a}, {b, sizeof b},
+    {products, sizeof products}, {a, sizeof a},   {b, sizeof b},
     {products + 1, 4 * 47},      {a + 1, 4 * 47}, {b + 1, 4 * 47},
-    {products, 4 * 15}, {a, 4 * 15}, {b, 4 * 15},
-    {products, 4 * 7}, {a, 4 * 7}, {b, 4 * 7},
-    {products, 4 * 3}, {a, 4 * 3}, {b, 4 * 3},
+    {products, 4 * 15},          {a, 4 * 15},     {b, 4 * 15},
+    {products, 4 * 7},           {a, 4 * 7},      {b, 4 * 7},
+    {products, 4 * 3},           {a, 4 * 3},      {b, 4 * 3},
     {products + 33, 4},          {a + 33, 4},     {b + 33, 4},
     {products, 0},               {NULL, 0},       {NULL, 0},
 };
+/* clang-format on */
 
 const struct svmx__op svmx__op_vec_add_f32 = {
     .name = "vec_add_f32",

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <svmx/svmx.h>
+#include <unistd.h>
 
 enum { MAX_ARGS = 8, GUARD = 64, GUARD_BYTE = 0xa5, FIRST_OPS = 6 };
 
@@ -204,6 +205,14 @@ static bool cpu_has(const char *variant) {
 #endif
 }
 
+/* A backend that was built and is not found is a fault, not a reason to skip. */
+static bool simd_was_built(void) {
+    const char *folder = getenv("SVMX_TEST_BACKEND_PATH");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/simd.so", folder ? folder : "");
+    return folder && access(path, F_OK) == 0;
+}
+
 static svmx_executor_t *open_one(const struct target *target) {
     const struct svmx_options options = {.size = sizeof options,
                                          .backends = target->backends,
@@ -213,7 +222,7 @@ static svmx_executor_t *open_one(const struct target *target) {
     struct svmx_error error = {SVMX_OK, ""};
     svmx_executor_t *executor = NULL;
     enum svmx_status status = svmx_open(&executor, &options, &error);
-    if (status == SVMX_ERR_UNKNOWN) cr_skip_test("this build has no such backend: %s", error.text);
+    if (status == SVMX_ERR_UNKNOWN && !simd_was_built()) cr_skip_test("this build has no such backend: %s", error.text);
     cr_assert_eq(status, SVMX_OK, "%s: %s", target->backends, error.text);
     return executor;
 }
@@ -423,7 +432,8 @@ static void large(struct pair *pair) {
             run_one(pair, &op, 4096 * 4096 + 4097, PLAIN, o, 0);
             reductions++;
         } else {
-            for (unsigned shift = 0; shift <= 4; shift = 2 * shift + !shift) run_one(pair, &op, 3000001, WILD, o, shift);
+            for (unsigned shift = 0; shift <= 4; shift = 2 * shift + !shift)
+                run_one(pair, &op, 3000001, WILD, o, shift);
         }
     }
     cr_assert_geq(reductions, 2, "sum_f32 and dot_f32 were not found");
@@ -431,12 +441,14 @@ static void large(struct pair *pair) {
 
 /* ---- on which backends ------------------------------------------------------------------------------------ */
 
+/* clang-format off */
 static struct target targets[] = {
     {"none", "", 0},
     {"+simd,stop", "scalar", 1}, {"+simd,stop", "scalar", 2}, {"+simd,stop", "scalar", 5},
     {"+simd,stop", "avx2", 1},   {"+simd,stop", "avx2", 2},   {"+simd,stop", "avx2", 5},
     {"+simd,stop", "avx512", 1}, {"+simd,stop", "avx512", 2}, {"+simd,stop", "avx512", 5},
 };
+/* clang-format on */
 
 static struct criterion_test_params all_targets(void) {
     return cr_make_param_array(struct target, targets, sizeof targets / sizeof *targets);

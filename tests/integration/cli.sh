@@ -138,6 +138,22 @@ json "help --json lists the commands" "[c['name'] for c in d['commands']] == '$c
 call help run --json
 json "help run --json has options with defaults" \
     "[o['default'] for o in d['commands'][0]['options'] if o['name'] == 'size'] == ['64K'] and len(d['commands']) == 1"
+manual=${SVMX_TEST_SRCDIR:-$(dirname "$0")/../..}/man
+call help --json
+json "svmx.1 has every command and every option" "(lambda page: all('.Cm ' + c['name'] in page
+    and all('Fl Fl ' + o['name'] in page for o in c['options']) for c in d['commands']))(open('$manual/svmx.1').read())"
+call config --json
+json "svmx.7 has every variable" "(lambda page: all('.It Ev ' + s['variable'] in page for s in d['settings']))(
+    open('$manual/svmx.7').read())"
+if command -v mandoc >/dev/null; then
+    called="mandoc -Tlint"
+    mandoc -Tlint -W warning "$manual/svmx.1" "$manual/svmx.3" "$manual/svmx.7" >"$work/out" 2>"$work/err"
+    code=$?
+    exits 0 && out_empty
+    verdict "the manual is well-formed" $?
+else
+    skip "the manual is well-formed" "no mandoc"
+fi
 refused 2 "unknown command 'devics' (did you mean devices?); see svmx --help" devics
 refused 2 "unknown command 'qqqqqq'; see svmx --help" qqqqqq
 refused 2 "unknown command 'conf" help conf

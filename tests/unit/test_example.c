@@ -85,7 +85,8 @@ Test(example, the_bytes_are_these) {
     struct svmx_slot slots[SVMX__MAX_PARAMS];
     make(op, 3, 1, 0, slots);
     const float *a = (const float *)(uintptr_t)slots[1].at, *b = (const float *)(uintptr_t)slots[2].at;
-    cr_assert(a[0] == -0x1.0e9ccp-4f && a[1] == -0x1.dcd854p-1f && a[2] == -0x1.d0ed48p-1f, "%a %a %a", a[0], a[1], a[2]);
+    cr_assert(a[0] == -0x1.0e9ccp-4f && a[1] == -0x1.dcd854p-1f && a[2] == -0x1.d0ed48p-1f, "%a %a %a", a[0], a[1],
+              a[2]);
     cr_assert(b[0] == 0x1.3638cp-2f && b[1] == -0x1.2afeap-3f && b[2] == 0x1.53f42p-2f, "%a %a %a", b[0], b[1], b[2]);
     drop(op, slots);
 }

@@ -80,7 +80,8 @@ Test(op_messages, huge_offsets_do_not_slip_through) {
     const uint64_t past[] = {0, UINT64_C(1) << 62}, all_huge[] = {UINT64_MAX - 2, UINT64_MAX - 1};
     refused(2, 100, up_and_over, 3,
             "offsets[2] = 0 is less than offsets[1] = 9223372036854775808: they must not decrease");
-    refused(1, 100, down_far, 2, "offsets[1] = 1 is less than offsets[0] = 9223372036854775808: they must not decrease");
+    refused(1, 100, down_far, 2,
+            "offsets[1] = 1 is less than offsets[0] = 9223372036854775808: they must not decrease");
     refused(1, 100, past, 2, "offsets[1] = 4611686018427387904 lies past the end of data, which has 100 bytes");
     refused(1, 100, all_huge, 2, "offsets[1] = 18446744073709551614 lies past the end of data, which has 100 bytes");
 }

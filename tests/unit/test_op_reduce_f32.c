@@ -119,7 +119,7 @@ Test(op_reduce_f32, results_are_near_those_of_long_double) {
     const uint32_t bits[] = {run(SVMX_OP_SUM_F32, data.a, NULL, N), run(SVMX_OP_DOT_F32, data.a, data.b, N)};
     float got[2];
     memcpy(got, bits, sizeof got);
-    /* A term meets at most 64 + 6 additions a level, two levels, and a product: each adds half an ulp of what it has. */
+    /* A term meets at most 64 + 6 additions a level, two levels, and a product: each is off by half an ulp. */
     const long double bound = 0x1p-24L * (2 * 70 + 1);
     cr_assert_leq(fabsl(got[0] - sum), bound * sum_size);
     cr_assert_leq(fabsl(got[1] - dot), bound * dot_size);

@@ -63,7 +63,8 @@ Test(op_sha256, digests_of_a_task_are_those_of_its_messages_alone) {
     uint64_t offsets[N + 1] = {3};
     for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)(i ^ i >> 5);
     for (size_t i = 0; i < N; i++) offsets[i + 1] = offsets[i] + i * 7 % N;
-    const struct svmx_slot slots[] = {slot(digests + 1, 32 * N), slot(data, sizeof data), slot(offsets, sizeof offsets)};
+    const struct svmx_slot slots[] = {slot(digests + 1, 32 * N), slot(data, sizeof data),
+                                      slot(offsets, sizeof offsets)};
     svmx__reference_run(svmx__op_by_id(SVMX_OP_SHA256), slots);
     for (size_t i = 0; i < N; i++) {
         hash_one(alone, data + offsets[i], offsets[i + 1] - offsets[i]);

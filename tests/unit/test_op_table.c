@@ -67,7 +67,8 @@ Test(op_table, every_signature_has_its_outputs_first_and_offsets_after_what_they
             cr_assert(svmx_type_bytes((enum svmx_type)param->type) > 0, "%s: %s", op->name, param->name);
             cr_assert(param->record > 0 && param->reserved == 0);
             cr_assert(param->direction == SVMX_IN || param->shape == SVMX_ARRAY, "%s: %s", op->name, param->name);
-            if (p > 0) cr_assert(param->direction >= op->params[p - 1].direction, "%s: an output after inputs", op->name);
+            if (p > 0)
+                cr_assert(param->direction >= op->params[p - 1].direction, "%s: an output after inputs", op->name);
             if (param->shape == SVMX_OFFSETS) {
                 cr_assert_eq(op->params[p - 1].shape, SVMX_RAGGED);
                 cr_assert_eq(param->type, SVMX_U64);
@@ -93,9 +94,10 @@ Test(op_table, every_known_answer_is_accepted_and_given) {
             for (uint32_t p = 0; op->params[p].direction == SVMX_OUT; p++) {
                 const struct svmx__known *known = &op->known[row * op->param_count + p];
                 cr_assert_lt(known->bytes, sizeof memory[p]);
-                cr_assert(known->bytes == 0 || memcmp(out[p], known->data, known->bytes) == 0,
-                          "%s, row %u: %s differs", op->name, row, op->params[p].name);
-                cr_assert_eq(out[p][known->bytes], 0xee, "%s, row %u: wrote past %s", op->name, row, op->params[p].name);
+                cr_assert(known->bytes == 0 || memcmp(out[p], known->data, known->bytes) == 0, "%s, row %u: %s differs",
+                          op->name, row, op->params[p].name);
+                cr_assert_eq(out[p][known->bytes], 0xee, "%s, row %u: wrote past %s", op->name, row,
+                             op->params[p].name);
             }
         }
     }

@@ -259,7 +259,8 @@ struct svmx_backend_ops {
 
     /* Builds the kernel of an operation for a bucket; may take long. SVMX_ERR_UNSUPPORTED = this device does not do
      * this operation: no fault, the core asks once. The core owns the pipeline until pipeline_free, and runs the
-     * operation's known answers through it before any work. */
+     * operation's known answers through it before any work. A plugin may answer with a pointer that it gave before
+     * (one kernel for several buckets): it is not proved again, and each build is matched by one free. */
     enum svmx_status (*pipeline_build)(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                        struct svmx_pipeline **pipeline);
     void (*pipeline_free)(void *self, struct svmx_pipeline *pipeline);
