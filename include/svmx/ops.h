@@ -59,7 +59,8 @@ static inline enum svmx_status svmx_hash_messages(svmx_batch_t *batch, uint32_t 
     uint64_t data_bytes = 0;
     if (offsets) memcpy(&data_bytes, offsets + n, sizeof data_bytes);
     const struct svmx_arg args[] = {svmx_out(SVMX_U8, digests, n <= (UINT64_MAX >> 9) ? 32 * (uint64_t)n : UINT64_MAX),
-                                    svmx_in(SVMX_U8, data, data_bytes), svmx_in(SVMX_U64, offsets, (uint64_t)n + 1)};
+                                    svmx_in(SVMX_U8, data, data_bytes),
+                                    svmx_in(SVMX_U64, offsets, offsets ? (uint64_t)n + 1 : 0)};
     return svmx_batch_add(batch, op, args, 3);
 }
 

@@ -2,8 +2,9 @@
  * hash_group.h: the fast path of wide hash kernels: as many messages as lanes, all of one length.
  *
  * Such a group needs no bookkeeping: its lanes start and end together, read their messages in place and share one
- * padding. Most batches are nothing else (hashes of hashes, of keys, of pairs). Included after hash_lanes.h, whose
- * lanes serve what does not make a group.
+ * padding. Most batches are nothing else (hashes of hashes, of keys, of pairs). What does not make a group is served by
+ * the lanes of hash_lanes.h, which stay as they are while groups pass by. A kernel may be laxer about what it takes
+ * for a group: Keccak-256 has no use for the lengths as long as each message is one block.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,7 @@ struct hash_group {
     const uint8_t *at[HASH_LANES];
     uint8_t *digest[HASH_LANES];
     uint64_t bytes[HASH_LANES];
-    uint64_t shortest, longest; /* equal in a group for the fast path */
+    uint64_t shortest, longest;
     unsigned count;
 };
 

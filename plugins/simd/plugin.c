@@ -68,7 +68,7 @@ static enum svmx_status threads_choose(const struct svmx_host *host, uint32_t *t
     }
     if (threads_parse(wanted, threads)) return SVMX_OK;
     char text[160];
-    snprintf(text, sizeof text, "simd: threads=\"%.32s\" is not a number from 1 to %d", wanted, MAX_THREADS);
+    snprintf(text, sizeof text, "threads=\"%.32s\" is not a number from 1 to %d", wanted, MAX_THREADS);
     host->log(host, SVMX_LOG_ERROR, text);
     return SVMX_ERR_ARGUMENT;
 }
@@ -82,7 +82,7 @@ static enum svmx_status variant_choose(const struct svmx_host *host, uint32_t fe
     }
     char available[64], text[160];
     simd_variant_list(features, available, sizeof available);
-    snprintf(text, sizeof text, "simd: no variant \"%.32s\" on this machine; available: %s", wanted, available);
+    snprintf(text, sizeof text, "no variant \"%.32s\" on this machine; available: %s", wanted, available);
     host->log(host, SVMX_LOG_ERROR, text);
     return SVMX_ERR_ARGUMENT;
 }
@@ -121,13 +121,13 @@ static enum svmx_status pipeline_build(void *self, uint32_t device, const struct
                                        struct svmx_pipeline **pipeline) {
     const struct simd_backend *backend = self;
     if (device != 0) {
-        backend->host->log(backend->host, SVMX_LOG_ERROR, "simd: pipeline_build: there is only device 0");
+        backend->host->log(backend->host, SVMX_LOG_ERROR, "pipeline_build: there is only device 0");
         return SVMX_ERR_UNKNOWN;
     }
     const struct simd_kernel *kernel = simd_kernel_find(backend->features, backend->variant, desc->op->name);
     if (kernel == NULL) {
         char text[160];
-        snprintf(text, sizeof text, "simd: variant %s has no kernel for \"%.64s\"", backend->variant, desc->op->name);
+        snprintf(text, sizeof text, "variant %s has no kernel for \"%.64s\"", backend->variant, desc->op->name);
         backend->host->log(backend->host, SVMX_LOG_DEBUG, text); /* no fault: the core asks about every operation */
         return SVMX_ERR_UNSUPPORTED;
     }
@@ -197,19 +197,19 @@ static const struct svmx_command *command_at(const struct svmx_command_list *lis
 static enum svmx_status submission_check(const struct simd_backend *backend, const struct svmx_submission *submission) {
     const struct svmx_host *host = backend->host;
     if (submission->device != 0 || submission->engine != 0) {
-        host->log(host, SVMX_LOG_ERROR, "simd: submit: there is only device 0 with engine 0");
+        host->log(host, SVMX_LOG_ERROR, "submit: there is only device 0 with engine 0");
         return SVMX_ERR_UNKNOWN;
     }
     const struct svmx_command_list *list = submission->list;
     if (list == NULL) {
-        host->log(host, SVMX_LOG_ERROR, "simd: submit: recorded lists are not offered");
+        host->log(host, SVMX_LOG_ERROR, "submit: recorded lists are not offered");
         return SVMX_ERR_UNSUPPORTED;
     }
     for (size_t i = 0; i < list->count; i++) {
         uint32_t kind = command_at(list, i)->kind;
         if (kind == SVMX_COMMAND_DISPATCH || kind == SVMX_COMMAND_BARRIER) continue;
         char text[96];
-        snprintf(text, sizeof text, "simd: submit: no command of kind %u on host memory", (unsigned)kind);
+        snprintf(text, sizeof text, "submit: no command of kind %u on host memory", (unsigned)kind);
         host->log(host, SVMX_LOG_ERROR, text);
         return SVMX_ERR_UNSUPPORTED;
     }
@@ -239,7 +239,7 @@ static enum svmx_status wait_ticket(void *self, uint32_t device, uint64_t ticket
     const struct simd_backend *backend = self;
     (void)timeout_ns;
     if (device != 0 || ticket != 0) {
-        backend->host->log(backend->host, SVMX_LOG_ERROR, "simd: wait: no such ticket, all are 0");
+        backend->host->log(backend->host, SVMX_LOG_ERROR, "wait: no such ticket, all are 0");
         return SVMX_ERR_UNKNOWN;
     }
     struct svmx_timing none = {.size = timing->size}; /* the core takes the time by its own clock */
@@ -286,7 +286,7 @@ static enum svmx_status backend_open(const struct svmx_host *host, struct svmx_b
 
     struct simd_backend *backend = host->alloc(host, sizeof *backend, 64);
     if (backend == NULL) {
-        host->log(host, SVMX_LOG_ERROR, "simd: no memory for the instance");
+        host->log(host, SVMX_LOG_ERROR, "no memory for the instance");
         return SVMX_ERR_MEMORY;
     }
     *backend = (struct simd_backend){.host = host, .variant = variant, .features = features};

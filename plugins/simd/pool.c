@@ -323,7 +323,7 @@ static uint32_t helpers_start(struct simd_pool *pool, uint32_t wanted) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
         char text[160];
-        snprintf(text, sizeof text, "simd: only %u of %u threads: pthread_create failed with error %d",
+        snprintf(text, sizeof text, "only %u of %u threads: pthread_create failed with error %d",
                  (unsigned)(started + 1), (unsigned)(wanted + 1), error);
         pool->host->log(pool->host, SVMX_LOG_WARN, text);
     }
@@ -334,7 +334,7 @@ enum svmx_status simd_pool_open(const struct svmx_host *host, uint32_t threads, 
     size_t bytes = sizeof **pool + (threads - 1) * sizeof(struct helper);
     struct simd_pool *made = host->alloc(host, bytes, alignof(struct simd_pool));
     if (made == NULL) {
-        host->log(host, SVMX_LOG_ERROR, "simd: no memory for the thread pool");
+        host->log(host, SVMX_LOG_ERROR, "no memory for the thread pool");
         return SVMX_ERR_MEMORY;
     }
     memset(made, 0, bytes);

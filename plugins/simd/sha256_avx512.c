@@ -2,7 +2,8 @@
  * sha256_avx512.c: SHA-256 for AVX-512, sixteen messages side by side.
  *
  * Two kernels: one for machines without the SHA instructions, and one that has them serve whatever does not make a
- * full group. On machines with both, a lane step of sixteen blocks takes about as long as fourteen blocks there.
+ * group. Where both exist, a step of sixteen lanes takes about as long as fourteen blocks there, so that lanes pay
+ * only when they are full and need no care.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

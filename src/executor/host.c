@@ -65,7 +65,7 @@ static enum svmx_status host_reference(const struct svmx_host *base, const char 
     const struct svmx__op *op = svmx__op_by_name(name);
     if (!op) return SVMX_ERR_UNKNOWN;
     if (slot_count != op->param_count) return SVMX_ERR_ARGUMENT;
-    if (slots) op->reference(slots);
+    if (slots) svmx__reference_run(op, slots);
     return SVMX_OK;
 }
 

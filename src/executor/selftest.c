@@ -32,16 +32,18 @@ static enum svmx_status add_row(struct rows *rows, const struct svmx__op *op, co
     uint32_t base = rows->count * op->param_count;
     struct svmx__size size = {0, 0};
     if (rows->count == MAX_ROWS) return svmx__fail(why, SVMX_ERR_OVERFLOW, "%s has too many known answers", op->name);
+    rows->count++;
     for (uint32_t i = 0; i < op->param_count; i++) {
         rows->slots[base + i] = inputs[i];
-        rows->expected[base + i] = NULL;
+        rows->expected[base + i] = is_output(op, i) ? expected[i] : NULL;
+        if (is_output(op, i)) rows->slots[base + i].at = 0; /* so that free_rows is right whatever happens next */
+    }
+    for (uint32_t i = 0; i < op->param_count; i++) {
         if (!is_output(op, i)) continue;
         void *memory = calloc(1, inputs[i].bytes ? inputs[i].bytes : 1);
         if (!memory) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory for the self-test of %s", op->name);
         rows->slots[base + i].at = (uintptr_t)memory;
-        rows->expected[base + i] = expected[i];
     }
-    rows->count++;
     enum svmx_status status = op->check(rows->slots + base, &size, why);
     rows->units += size.units;
     rows->work += size.work;
@@ -51,7 +53,7 @@ static enum svmx_status add_row(struct rows *rows, const struct svmx__op *op, co
 
 static void free_rows(struct rows *rows, const struct svmx__op *op) {
     for (uint32_t i = 0; i < rows->count * op->param_count; i++)
-        if (rows->expected[i]) free((void *)(uintptr_t)rows->slots[i].at);
+        if (is_output(op, i % op->param_count)) free((void *)(uintptr_t)rows->slots[i].at);
 }
 
 static enum svmx_status run_rows(struct svmx__device *device, const struct svmx__op *op,
@@ -112,7 +114,7 @@ static enum svmx_status test_examples(struct svmx__device *device, const struct 
         const void *expected[SVMX__MAX_PARAMS] = {0};
         status = svmx__example_make(op, sizes[e], e + 1, slots, &blocks[e]);
         if (status != SVMX_OK) break;
-        op->reference(slots);
+        svmx__reference_run(op, slots);
         for (uint32_t i = 0; i < op->param_count; i++)
             if (is_output(op, i)) expected[i] = (const void *)(uintptr_t)slots[i].at;
         status = add_row(rows, op, slots, expected, why);
