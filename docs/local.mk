@@ -3,6 +3,7 @@ EXTRA_DIST += \
 	%D%/INDEX.md \
 	%D%/MIGRATION.md \
 	%D%/OPERATIONS.md \
+	%D%/PLUGIN-GUIDE.md \
 	%D%/adr/0001-error-text-in-the-batch.md \
 	%D%/adr/0002-outputs-never-overlap.md \
 	%D%/adr/0003-inline-devices.md \

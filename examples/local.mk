@@ -2,3 +2,9 @@
 check_PROGRAMS += %D%/embed
 %C%_embed_CPPFLAGS = $(public_cppflags)
 %C%_embed_LDADD = libsvmx.la
+
+if HAVE_SHARED
+check_LTLIBRARIES += %D%/template-plugin/template.la
+%C%_template_plugin_template_la_CPPFLAGS = $(public_cppflags)
+%C%_template_plugin_template_la_LDFLAGS = $(driver_ldflags)
+endif

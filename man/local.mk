@@ -1,4 +1,5 @@
 dist_man_MANS += \
+	%D%/svmx-plugin.7 \
 	%D%/svmx.1 \
 	%D%/svmx.3 \
 	%D%/svmx.7

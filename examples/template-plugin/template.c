@@ -12,7 +12,6 @@
  */
 #include <svmx/plugin.h>
 
-#include <stdio.h>
 #include <string.h>
 
 /* YOURS: a context, a queue. */
@@ -32,11 +31,9 @@ struct svmx_pipeline {
     void (*run)(const struct svmx_dispatch *dispatch, uint32_t task);
 };
 
-/* Every error has a line that says why; the core shows it with the status. */
+/* Every error has a line that says why; the core puts our name before it and shows it with the status. */
 static enum svmx_status failed(const struct backend *backend, enum svmx_status status, const char *why) {
-    char line[160];
-    (void)snprintf(line, sizeof line, "template: %s", why);
-    backend->host->log(backend->host, SVMX_LOG_ERROR, line);
+    backend->host->log(backend->host, SVMX_LOG_ERROR, why);
     return status;
 }
 

@@ -22,6 +22,7 @@ static_assert(FLT_EVAL_METHOD == 0, "the reference code needs float arithmetic w
 
 /* The one pattern that a NaN result has, whatever the NaNs that it came from. */
 #define SVMX__NAN_F32 UINT32_C(0x7fc00000)
+#define SVMX__NAN_F64 UINT64_C(0x7ff8000000000000)
 
 static inline uint8_t *svmx__at(const struct svmx_slot *slot, uint64_t byte) {
     return (uint8_t *)(uintptr_t)(slot->at + byte); /* integers: NULL + 0 is no sum of pointers */
@@ -39,6 +40,33 @@ static inline void svmx__store_f32(const struct svmx_slot *slot, uint64_t index,
     memcpy(&bits, &value, sizeof bits);
     if (value != value) bits = SVMX__NAN_F32;
     memcpy(svmx__at(slot, index * sizeof bits), &bits, sizeof bits);
+}
+
+static inline double svmx__load_f64(const struct svmx_slot *slot, uint64_t index) {
+    double value;
+    memcpy(&value, svmx__at(slot, index * sizeof value), sizeof value);
+    return value;
+}
+
+/* Results only, as svmx__store_f32. */
+static inline void svmx__store_f64(const struct svmx_slot *slot, uint64_t index, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (value != value) bits = SVMX__NAN_F64;
+    memcpy(svmx__at(slot, index * sizeof bits), &bits, sizeof bits);
+}
+
+/* Scalars are in the slot itself. */
+static inline float svmx__scalar_f32(const struct svmx_slot *slot) {
+    float value;
+    memcpy(&value, &slot->at, sizeof value);
+    return value;
+}
+
+static inline double svmx__scalar_f64(const struct svmx_slot *slot) {
+    double value;
+    memcpy(&value, &slot->at, sizeof value);
+    return value;
 }
 
 static inline uint64_t svmx__load_u64(const struct svmx_slot *slot, uint64_t index) {

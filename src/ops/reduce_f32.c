@@ -1,21 +1,18 @@
 /*
  * reduce_f32.c: sums of floats in one fixed order: sum_f32, dot_f32.
  *
- *   block    4096 terms; term i is added to lane i % 64, in ascending order; lanes start at +0
- *   fold     lane[j] += lane[j + w] for w = 32, 16, 8, 4, 2, 1: lane[0] is the block's partial
- *   task     the partials are the terms of the next level, until one block holds all: its partial is the result
- *
- * The order is part of the definition, so that any width, thread count or work-group gives the same bits. A term of
- * dot_f32 is a product, rounded before it is added.
+ * The order (tree.h) is part of the definition, so that any width, thread count or work-group gives the same bits. A term
+ * of dot_f32 is a product, rounded before it is added.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ops/access.h"
 #include "ops/items.h"
+#include "ops/tree.h"
 
 #include <svmx/ops.h>
 
-enum { BLOCK = 4096, BLOCK_LOG2 = 12, LANES = 64 };
+enum { LANES = 64 };
 enum { OUT, A, B, SUM_PARAMS = 2, DOT_PARAMS = 3 };
 
 static const struct svmx_param params[DOT_PARAMS] = {
@@ -24,43 +21,18 @@ static const struct svmx_param params[DOT_PARAMS] = {
     {"b", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1},
 };
 
-/* Term i of a task. */
-typedef float (*term_fn)(const struct svmx_slot *slots, uint64_t i);
+static float sum_term(const void *context, uint64_t i) {
+    const struct svmx_slot *slots = context;
+    return svmx__load_f32(&slots[A], i);
+}
 
-static float sum_term(const struct svmx_slot *slots, uint64_t i) { return svmx__load_f32(&slots[A], i); }
-
-static float dot_term(const struct svmx_slot *slots, uint64_t i) {
+static float dot_term(const void *context, uint64_t i) {
+    const struct svmx_slot *slots = context;
     return svmx__load_f32(&slots[A], i) * svmx__load_f32(&slots[B], i);
 }
 
-/* n / 4096^level, rounded up: how many partials a level hands to the next, level being the number of that next. */
-static uint64_t count_at(uint64_t n, unsigned level) {
-    for (; level > 0; level--) n = (n >> BLOCK_LOG2) + (n % BLOCK != 0);
-    return n;
-}
-
-static float fold(float lane[LANES]) {
-    for (unsigned w = LANES / 2; w > 0; w /= 2)
-        for (unsigned j = 0; j < w; j++) lane[j] += lane[j + w];
-    return lane[0];
-}
-
-/* The partial of one block of a level. Above level 0 its terms are partials, computed when they are needed: no array of
- * them is kept, and the depth is 6 at most because 4096^6 > 2^64. */
-static float partial(const struct svmx_slot *slots, term_fn term, uint64_t n, unsigned level, uint64_t block) {
-    float lane[LANES] = {0};
-    const uint64_t terms = count_at(n, level), begin = block * BLOCK;
-    const uint64_t end = terms - begin < BLOCK ? terms : begin + BLOCK;
-    for (uint64_t i = begin; i < end; i++)
-        lane[i % LANES] += level == 0 ? term(slots, i) : partial(slots, term, n, level - 1, i);
-    return fold(lane);
-}
-
-static void reduce(const struct svmx_slot *slots, term_fn term) {
-    const uint64_t n = slots[A].bytes / sizeof(float);
-    unsigned level = 0;
-    while (count_at(n, level) > BLOCK) level++;
-    svmx__store_f32(&slots[OUT], 0, partial(slots, term, n, level, 0));
+static void reduce(const struct svmx_slot *slots, svmx__term_f32_fn term) {
+    svmx__store_f32(&slots[OUT], 0, svmx__tree_f32(term, slots, slots[A].bytes / sizeof(float)));
 }
 
 static void sum(const struct svmx_slot *slots) { reduce(slots, sum_term); }
@@ -72,8 +44,7 @@ static enum svmx_status check(const struct svmx_slot *slots, uint32_t inputs, st
     enum svmx_status status = svmx__items_expect(&params[OUT], &slots[OUT], 1, why);
     if (status == SVMX_OK) status = svmx__items_equal(&params[A], &slots[A], inputs, &n, why);
     if (status != SVMX_OK) return status;
-    const uint64_t blocks = count_at(n, 1);
-    *size = (struct svmx__size){.units = blocks ? blocks : 1, .work = n}; /* an empty sum has a result as well */
+    *size = (struct svmx__size){.units = svmx__tree_blocks(n), .work = n};
     return SVMX_OK;
 }
 

@@ -15,7 +15,7 @@
 
 /* ABI 1.0. Up to and including the last field that it had. */
 #define SVMX__ABI_1_0_PLUGIN_BYTES (offsetof(struct svmx_plugin, open) + sizeof(void *))
-#define SVMX__ABI_1_0_OPS_BYTES (offsetof(struct svmx_backend_ops, close) + sizeof(void *))
+#define SVMX__ABI_1_0_OPS_BYTES    (offsetof(struct svmx_backend_ops, close) + sizeof(void *))
 
 #if UINTPTR_MAX == UINT64_MAX
 #define SVMX__NAILED(type, field, offset) static_assert(offsetof(struct type, field) == (offset), #type "." #field)

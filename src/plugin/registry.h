@@ -28,8 +28,8 @@
 struct svmx__backend {
     char name[32];
     const struct svmx_plugin *plugin;
-    const struct svmx_host *host; /* the registry's maker made it; given back through maker.release after close */
-    struct svmx_backend instance; /* instance.ops has been checked: every slot that is not optional is there */
+    const struct svmx_host *host;       /* the registry's maker made it; given back through maker.release after close */
+    struct svmx_backend instance;       /* instance.ops has been checked: every slot that is not optional is there */
     struct svmx_backend_ops *grown_ops; /* NULL, or instance.ops: the shorter table of an older ABI, with NULLs added */
     bool abandoned; /* set by the executor: a thread may still be in it; neither closed nor freed, nor its host */
 };
@@ -54,8 +54,8 @@ struct svmx__host_maker {
 };
 
 struct svmx__registry_config {
-    const char *backends;      /* text of SUPERVM_BACKENDS, "" for all */
-    const char *backend_path;  /* absolute folders, ':' between */
+    const char *backends;     /* text of SUPERVM_BACKENDS, "" for all */
+    const char *backend_path; /* absolute folders, ':' between */
     const struct svmx_plugin *const *static_plugins;
     size_t static_plugin_count;
     const struct svmx_plugin *reference; /* always opened, always last; called SVMX__REFERENCE_NAME */

@@ -1,5 +1,8 @@
 criterion_suites += \
+	%D%/test_check_plugin \
+	%D%/test_elf \
 	%D%/test_example \
+	%D%/test_loader \
 	%D%/test_op_keccak256 \
 	%D%/test_op_messages \
 	%D%/test_op_reduce_f32 \
@@ -8,6 +11,7 @@ criterion_suites += \
 	%D%/test_op_table \
 	%D%/test_op_vec_f32 \
 	%D%/test_operations_doc \
+	%D%/test_registry \
 	%D%/test_selection
 EXTRA_DIST += %D%/plugin_fixture.h
 %C%_test_op_keccak256_CPPFLAGS = $(openssl_cppflags)

@@ -1,0 +1,231 @@
+/*
+ * test_alloc_faults.c: the n-th allocation of the library fails, for n = 1, 2, ... until none is left to fail. Every call
+ * says MEMORY or does its work; nothing crashes, nothing leaks, and no batch says OK with a wrong answer.
+ *
+ * Linked with -Wl,--wrap for malloc, calloc, realloc, aligned_alloc and strdup, so that allocations of the archive and of
+ * this file come by here, and nobody else's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "fake.h"
+#include "trial.h"
+
+#include <criterion/criterion.h>
+
+/* ---- the allocator ---------------------------------------------------------------------------------------------- */
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+char *__wrap_strdup(const char *text);
+
+static atomic_int countdown; /* the allocation that makes it 0 fails; 0 and below: none does */
+static atomic_bool lasting;  /* and all after it, until told otherwise */
+static atomic_bool exhausted;
+
+static bool fails(void) {
+    if (atomic_load(&exhausted)) return true;
+    if (atomic_load(&countdown) <= 0 || atomic_fetch_sub(&countdown, 1) != 1) return false;
+    if (atomic_load(&lasting)) atomic_store(&exhausted, true);
+    return true;
+}
+
+void *__wrap_malloc(size_t bytes) { return fails() ? NULL : __real_malloc(bytes); }
+void *__wrap_calloc(size_t count, size_t bytes) { return fails() ? NULL : __real_calloc(count, bytes); }
+void *__wrap_realloc(void *memory, size_t bytes) { return fails() ? NULL : __real_realloc(memory, bytes); }
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes) {
+    return fails() ? NULL : __real_aligned_alloc(alignment, bytes);
+}
+char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(text); }
+
+static void fail_at(int n, bool and_after) {
+    atomic_store(&lasting, and_after);
+    atomic_store(&countdown, n);
+}
+
+/* true: it came to the n-th allocation. */
+static bool has_failed(void) {
+    bool failed = atomic_load(&countdown) <= 0;
+    atomic_store(&countdown, 0);
+    atomic_store(&exhausted, false);
+    return failed;
+}
+
+/* ---- one round of everything ------------------------------------------------------------------------------------ */
+
+static void silent(void *user, enum svmx_log_level level, const char *text) { (void)user, (void)level, (void)text; }
+
+static struct svmx_options options_of(bool device) {
+    struct svmx_options options = device ? fake_options() : plain_options();
+    options.log = silent;
+    return options;
+}
+
+/* vec_add, and a sum of its result: two parts, two levels, scratch. */
+static enum svmx_status fill(svmx_batch_t *batch, struct trial *trial, float *sum) {
+    const struct svmx_arg args[] = {svmx_out(SVMX_F32, sum, 1), svmx_result_of(SVMX_F32, 0, 0)};
+    enum svmx_status status = trial_add(trial, batch);
+    return status == SVMX_OK ? svmx_batch_add(batch, SVMX_OP_SUM_F32, args, 2) : status;
+}
+
+static void expect_right(const struct trial *trial, float sum, int n) {
+    float expected = 0; /* whole numbers: exact in any order */
+    for (int i = 0; i < TRIAL_ITEMS; i++) expected += trial->a[i] + trial->b[i];
+    cr_assert(trial_is_right(trial), "allocation %d failed: OK, but the answer is wrong", n);
+    cr_assert_eq(sum, expected, "allocation %d failed: OK, but the sum is wrong", n);
+}
+
+static void expect_ok_or_memory(enum svmx_status status, int n, const char *what) {
+    cr_assert(status == SVMX_OK || status == SVMX_ERR_MEMORY, "allocation %d failed: %s says %s", n, what,
+              svmx_status_name(status));
+}
+
+/* ---- tests ------------------------------------------------------------------------------------------------------ */
+
+static void opening(bool and_after) {
+    for (int n = 1;; n++) {
+        cr_assert_lt(n, 500, "allocations without end");
+        struct svmx_options options = options_of(false);
+        svmx_executor_t *executor = NULL;
+        struct svmx_error error = {0};
+        fail_at(n, and_after);
+        enum svmx_status status = svmx_open(&executor, &options, &error);
+        bool failed = has_failed();
+        expect_ok_or_memory(status, n, "svmx_open");
+        cr_assert(failed || status == SVMX_OK);
+        if (status != SVMX_OK) cr_assert_null(executor);
+        if (status != SVMX_OK) cr_assert_str_neq(error.text, "");
+        svmx_close(executor);
+        if (!failed) return;
+    }
+}
+
+Test(alloc_faults, opening_once) { opening(false); }
+Test(alloc_faults, opening_from_then_on) { opening(true); }
+
+/* From svmx_batch_create to the answer, on an executor that has done nothing yet. */
+static void batches(bool device, bool and_after) {
+    for (int n = 1;; n++) {
+        cr_assert_lt(n, 500, "allocations without end");
+        fake_start();
+        struct svmx_options options = options_of(device);
+        svmx_executor_t *executor;
+        svmx_batch_t *batch = NULL;
+        struct trial trial;
+        float sum = -1;
+        trial_fill(&trial, (unsigned)n);
+        cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+        fail_at(n, and_after && !device); /* the fake device itself cannot do without memory */
+        enum svmx_status status = svmx_batch_create(executor, &batch);
+        expect_ok_or_memory(status, n, "svmx_batch_create");
+        if (status == SVMX_OK) {
+            status = fill(batch, &trial, &sum);
+            expect_ok_or_memory(status, n, "svmx_batch_add");
+        }
+        if (status == SVMX_OK) {
+            status = svmx_run(batch);
+            expect_ok_or_memory(status, n, "svmx_run");
+            if (status == SVMX_OK) expect_right(&trial, sum, n);
+        }
+        bool failed = has_failed();
+        if (status == SVMX_ERR_MEMORY && batch) { /* the memory is back: so is the work */
+            cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
+            cr_assert_eq(fill(batch, &trial, &sum), SVMX_OK);
+            cr_assert_eq(svmx_run(batch), SVMX_OK);
+            expect_right(&trial, sum, n);
+        }
+        svmx_batch_destroy(batch);
+        svmx_close(executor);
+        cr_assert_eq(fake.memories, 0);
+        cr_assert_eq(fake.pipelines, 0);
+        if (!failed) return;
+    }
+}
+
+Test(alloc_faults, batches_once) { batches(false, false); }
+Test(alloc_faults, batches_from_then_on) { batches(false, true); }
+
+/* Asynchronously: a batch that was taken is answered. */
+Test(alloc_faults, batches_submitted) {
+    for (int n = 1;; n++) {
+        struct svmx_options options = options_of(false);
+        svmx_executor_t *executor;
+        svmx_batch_t *batch = NULL;
+        struct trial trial;
+        float sum = -1;
+        trial_fill(&trial, 1);
+        cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+        cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+        cr_assert_eq(fill(batch, &trial, &sum), SVMX_OK);
+        fail_at(n, true);
+        enum svmx_status status = svmx_submit(batch, 0);
+        expect_ok_or_memory(status, n, "svmx_submit");
+        if (status == SVMX_OK) {
+            status = svmx_wait(batch, UINT64_MAX);
+            expect_ok_or_memory(status, n, "svmx_wait");
+            if (status == SVMX_OK) expect_right(&trial, sum, n);
+        }
+        bool failed = has_failed();
+        svmx_batch_destroy(batch);
+        svmx_close(executor);
+        if (!failed) return;
+    }
+}
+
+Test(alloc_faults, examples) {
+    struct svmx_options options = options_of(false);
+    svmx_executor_t *executor;
+    cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+    for (int n = 1;; n++) {
+        struct svmx_example example = {0};
+        fail_at(n, false);
+        enum svmx_status status = svmx_example_create(executor, SVMX_OP_SHA256, 100, 1, &example);
+        bool failed = has_failed();
+        cr_assert_eq(status, failed ? SVMX_ERR_MEMORY : SVMX_OK);
+        if (failed) cr_assert_null(example.owned);
+        svmx_example_destroy(&example);
+        if (!failed) break;
+    }
+    svmx_close(executor);
+}
+
+/* The overlap check and the sort into parts have memory of their own, taken at the first run that needs it. */
+Test(alloc_faults, a_batch_that_was_refused_for_want_of_memory_is_the_callers) {
+    enum { TASKS = 40 };
+    static float outs[TASKS][4], ins[TASKS][4];
+    struct svmx_options options = options_of(false);
+    for (int n = 1;; n++) {
+        svmx_executor_t *executor;
+        svmx_batch_t *batch;
+        cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+        cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+        for (int t = TASKS; t-- > 0;) { /* downwards: no short cut for the overlap check */
+            for (int i = 0; i < 4; i++) ins[t][i] = (float)(t + i), outs[t][i] = -1;
+            cr_assert_eq(t % 2 ? svmx_vec_add_f32(batch, outs[t], ins[t], ins[t], 4)
+                               : svmx_vec_mul_f32(batch, outs[t], ins[t], ins[t], 4),
+                         SVMX_OK);
+        }
+        fail_at(n, false);
+        enum svmx_status status = svmx_run(batch);
+        bool failed = has_failed();
+        expect_ok_or_memory(status, n, "svmx_run");
+        if (status == SVMX_ERR_MEMORY) {
+            cr_assert_str_neq(svmx_batch_error(batch), "");
+            cr_assert_eq(svmx_batch_task_count(batch), TASKS);
+            cr_assert_eq(outs[0][0], -1.0f, "a refused batch wrote");
+            cr_assert_eq(svmx_run(batch), SVMX_OK, "it can be run again");
+        }
+        for (int t = 0; t < TASKS; t++)
+            for (int i = 0; i < 4; i++)
+                cr_assert_eq(outs[t][i], t % 2 ? 2 * ins[t][i] : ins[t][i] * ins[t][i], "allocation %d, task %d", n, t);
+        svmx_batch_destroy(batch);
+        svmx_close(executor);
+        if (!failed) return;
+    }
+}
