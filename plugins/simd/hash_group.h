@@ -43,6 +43,17 @@ static inline unsigned group_take(struct hash_group *g, struct simd_messages *me
     return g->count;
 }
 
+/* Takes `count` messages of 64 bytes, at least 1, that lie end to end, as their digests do. */
+static inline void group_take_pairs(struct hash_group *g, uint8_t *digests, const uint8_t *pairs, uint64_t count) {
+    g->count = count < HASH_LANES ? (unsigned)count : HASH_LANES;
+    for (unsigned i = 0; i < HASH_LANES; i++) {
+        g->at[i] = pairs + 64 * (i < g->count ? i : 0);
+        g->digest[i] = digests + 32 * i;
+        g->bytes[i] = 64;
+    }
+    g->shortest = g->longest = 64;
+}
+
 static inline uint32_t group_mask(const struct hash_group *g) { return (uint32_t)((UINT64_C(1) << g->count) - 1); }
 
 static inline void group_push(const struct hash_group *g, struct hash_lanes *l, struct hash_state *state) {

@@ -96,6 +96,36 @@ static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t r
     return keccak_tail(tail, rest, rest_bytes);
 }
 
+/* Up to four pairs, fewer in the lanes of `mask` only: eight words, the mark, and the last bit of the block. */
+static SIMD_ALIGNED_FRAME void hash_pairs(const uint8_t *const at[4], uint32_t mask, uint8_t *const digest[4]) {
+    struct hash_state state;
+    memset(&state, 0, sizeof state);
+    for (int k = 0; k < 8; k += 4) {
+        for (int i = 0; i < 4; i++)
+            state.words[k + i] = _mm256_loadu_si256((const __m256i *)(const void *)(at[i] + 8 * k));
+        transpose(state.words + k);
+    }
+    state.words[8] = word_all(1);
+    state.words[16] = word_all(UINT64_C(1) << 63);
+    keccak_permute(state.words);
+    lanes_digest(&state, mask, digest);
+}
+
+void simd_keccak256_pairs_avx2(uint8_t *digests, const uint8_t *pairs, uint64_t count) {
+    while (count > 1) {
+        const uint64_t taken = count < HASH_LANES ? count : HASH_LANES;
+        const uint8_t *at[HASH_LANES];
+        uint8_t *digest[HASH_LANES];
+        for (uint64_t i = 0; i < HASH_LANES; i++) {
+            at[i] = pairs + 64 * (i < taken ? i : 0);
+            digest[i] = digests + 32 * i;
+        }
+        hash_pairs(at, (UINT32_C(1) << taken) - 1, digest);
+        count -= taken, pairs += 64 * taken, digests += 32 * taken;
+    }
+    simd_keccak256_pairs_scalar(digests, pairs, count);
+}
+
 void simd_keccak256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     if (end - first == 1) {
         simd_keccak256_run_scalar(d, first, end);

@@ -188,6 +188,16 @@ static void group_hash(const struct hash_group *g) {
     write_digests(state.words, group_mask(g), g->digest);
 }
 
+void simd_keccak256_pairs_avx512(uint8_t *digests, const uint8_t *pairs, uint64_t count) {
+    struct hash_group group;
+    while (count > 1) {
+        group_take_pairs(&group, digests, pairs, count);
+        group_hash_short(&group);
+        count -= group.count, pairs += UINT64_C(64) * group.count, digests += UINT64_C(32) * group.count;
+    }
+    simd_keccak256_pairs_scalar(digests, pairs, count);
+}
+
 void simd_keccak256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     if (end - first == 1) {
         simd_keccak256_run_scalar(d, first, end);

@@ -58,6 +58,17 @@ static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t r
     return keccak_tail(tail, rest, rest_bytes);
 }
 
+void simd_keccak256_pairs_scalar(uint8_t *digests, const uint8_t *pairs, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t state[KECCAK_WORDS] = {0};
+        for (int k = 0; k < 8; k++) state[k] = simd_load_u64(pairs + 64 * i + 8 * k);
+        state[8] = 1;
+        state[16] = UINT64_C(1) << 63;
+        keccak_permute(state);
+        memcpy(digests + 32 * i, state, 32);
+    }
+}
+
 void simd_keccak256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     struct hash_lanes lanes;
     struct hash_state state;

@@ -108,6 +108,32 @@ static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t r
     return sha256_tail(tail, rest, rest_bytes, bytes);
 }
 
+static SIMD_ALIGNED_FRAME void compress_padding(struct hash_state *state) {
+    sha256_compress_known(state->words, sha256_pair_padding);
+}
+
+/* Fewer than this are sooner done one by one. */
+enum { PAIRS_MIN = 4 };
+
+void simd_sha256_pairs_avx2(uint8_t *digests, const uint8_t *pairs, uint64_t count) {
+    while (count >= PAIRS_MIN) {
+        const uint64_t taken = count < HASH_LANES ? count : HASH_LANES;
+        const uint8_t *at[HASH_LANES];
+        uint8_t *digest[HASH_LANES];
+        struct hash_state state;
+        for (uint64_t i = 0; i < HASH_LANES; i++) {
+            at[i] = pairs + 64 * (i < taken ? i : 0);
+            digest[i] = digests + 32 * i;
+        }
+        for (int i = 0; i < 8; i++) state.words[i] = word_all(sha256_start[i]);
+        absorb_blocks(&state, at, 1);
+        compress_padding(&state);
+        lanes_digest(&state, (UINT32_C(1) << taken) - 1, digest);
+        count -= taken, pairs += 64 * taken, digests += 32 * taken;
+    }
+    simd_sha256_pairs_scalar(digests, pairs, count);
+}
+
 void simd_sha256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     if (end - first == 1) {
         simd_sha256_run_scalar(d, first, end);

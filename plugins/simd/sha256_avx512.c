@@ -184,6 +184,31 @@ void simd_sha256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint6
 /* From so many messages of one length on, lanes are faster than the SHA instructions. */
 enum { GROUP_MIN = 13 };
 
+/* Pairs in lanes while there are at least `least` of them. Returns how many are left, the last ones. */
+static uint64_t pairs_in_lanes(uint8_t *digests, const uint8_t *pairs, uint64_t count, uint64_t least) {
+    struct hash_group group;
+    while (count >= least) {
+        struct hash_state state;
+        group_take_pairs(&group, digests, pairs, count);
+        for (int i = 0; i < 8; i++) state.words[i] = word_all(sha256_start[i]);
+        absorb_blocks(&state, group.at, 1);
+        sha256_compress_known(state.words, sha256_pair_padding);
+        lanes_digest(&state, group_mask(&group), group.digest);
+        count -= group.count, pairs += UINT64_C(64) * group.count, digests += UINT64_C(32) * group.count;
+    }
+    return count;
+}
+
+void simd_sha256_pairs_avx512(uint8_t *digests, const uint8_t *pairs, uint64_t count) {
+    const uint64_t left = pairs_in_lanes(digests, pairs, count, 3), done = count - left;
+    simd_sha256_pairs_scalar(digests + 32 * done, pairs + 64 * done, left);
+}
+
+void simd_sha256_pairs_avx512_shani(uint8_t *digests, const uint8_t *pairs, uint64_t count) {
+    const uint64_t left = pairs_in_lanes(digests, pairs, count, GROUP_MIN), done = count - left;
+    simd_sha256_pairs_shani(digests + 32 * done, pairs + 64 * done, left);
+}
+
 void simd_sha256_run_avx512_shani(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     if (end - first < GROUP_MIN) {
         simd_sha256_run_shani(d, first, end);

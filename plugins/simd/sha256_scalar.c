@@ -67,6 +67,17 @@ static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t r
     return sha256_tail(tail, rest, rest_bytes, bytes);
 }
 
+void simd_sha256_pairs_scalar(uint8_t *digests, const uint8_t *pairs, uint64_t count) {
+    struct hash_state state;
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(state.words, sha256_start, sizeof state.words);
+        simd_sha256_blocks_scalar(state.words, pairs + 64 * i, 1);
+        sha256_compress_known(state.words, sha256_pair_padding);
+        uint8_t *const digest = digests + 32 * i;
+        lanes_digest(&state, 1, &digest);
+    }
+}
+
 void simd_sha256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     struct hash_lanes lanes;
     struct hash_state state;

@@ -32,11 +32,14 @@ SIMD_INLINE void load_block(__m128i w[4], const uint8_t *at) {
     for (int i = 0; i < 4; i++) w[i] = swap_bytes(_mm_loadu_si128((const __m128i *)(const void *)(at + 16 * i)));
 }
 
-/* Four rounds. */
-SIMD_INLINE void rounds(struct half_pair *s, __m128i w, int k) {
-    const __m128i wk = _mm_add_epi32(w, _mm_loadu_si128((const __m128i *)(const void *)(sha256_constants + k)));
+/* Four rounds: with schedule and constants added up, and with the schedule alone. */
+SIMD_INLINE void rounds_known(struct half_pair *s, __m128i wk) {
     s->cdgh = _mm_sha256rnds2_epu32(s->cdgh, s->abef, wk);
     s->abef = _mm_sha256rnds2_epu32(s->abef, s->cdgh, _mm_shuffle_epi32(wk, 0x0e));
+}
+
+SIMD_INLINE void rounds(struct half_pair *s, __m128i w, int k) {
+    rounds_known(s, _mm_add_epi32(w, _mm_loadu_si128((const __m128i *)(const void *)(sha256_constants + k))));
 }
 
 /* The four words of the schedule that follow a, b, c, d. */
@@ -112,6 +115,31 @@ static void lanes_digest(const struct hash_state *state, uint32_t lanes, uint8_t
 
 static uint64_t tail_make(uint8_t tail[HASH_TAIL], const uint8_t *rest, size_t rest_bytes, uint64_t bytes) {
     return sha256_tail(tail, rest, rest_bytes, bytes);
+}
+
+/* One or two pairs: their block, then the padding block, whose schedule is known. */
+SIMD_INLINE void hash_pairs(uint8_t *digests, const uint8_t *pairs, int lanes) {
+    const uint8_t *const at[2] = {pairs, pairs + 64 * (lanes - 1)};
+    uint8_t *const digest[2] = {digests, digests + 32};
+    struct hash_state state;
+    lanes_start(&state, 3);
+    absorb(state.lane, at, lanes, 1);
+    struct half_pair s[2];
+    for (int i = 0; i < lanes; i++) s[i] = state.lane[i];
+    for (int k = 0; k < 64; k += 4) {
+        const __m128i wk = _mm_loadu_si128((const __m128i *)(const void *)(sha256_pair_padding + k));
+        for (int i = 0; i < lanes; i++) rounds_known(&s[i], wk);
+    }
+    for (int i = 0; i < lanes; i++) {
+        state.lane[i].abef = _mm_add_epi32(s[i].abef, state.lane[i].abef);
+        state.lane[i].cdgh = _mm_add_epi32(s[i].cdgh, state.lane[i].cdgh);
+    }
+    lanes_digest(&state, lanes == 2 ? 3 : 1, digest);
+}
+
+void simd_sha256_pairs_shani(uint8_t *digests, const uint8_t *pairs, uint64_t count) {
+    for (; count >= 2; count -= 2, digests += 64, pairs += 128) hash_pairs(digests, pairs, 2);
+    if (count > 0) hash_pairs(digests, pairs, 1);
 }
 
 void simd_sha256_run_shani(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {

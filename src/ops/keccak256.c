@@ -67,7 +67,7 @@ static void absorb(uint64_t state[LANES], const uint8_t *block) {
     }
 }
 
-static void keccak256(uint8_t digest[SVMX__DIGEST_BYTES], const uint8_t *data, uint64_t bytes) {
+void svmx__keccak256(uint8_t digest[SVMX__DIGEST_BYTES], const uint8_t *data, uint64_t bytes) {
     uint64_t state[LANES] = {0}, at = 0;
     for (; bytes - at >= RATE_BYTES; at += RATE_BYTES) absorb(state, data + at);
     uint8_t tail[RATE_BYTES] = {0};
@@ -78,7 +78,7 @@ static void keccak256(uint8_t digest[SVMX__DIGEST_BYTES], const uint8_t *data, u
     memcpy(digest, state, SVMX__DIGEST_BYTES);
 }
 
-static void reference(const struct svmx_slot *slots) { svmx__messages_hash(slots, keccak256); }
+static void reference(const struct svmx_slot *slots) { svmx__messages_hash(slots, svmx__keccak256); }
 
 /* ---- known answers ---------------------------------------------------------------------------------------- */
 

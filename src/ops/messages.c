@@ -45,8 +45,8 @@ static enum svmx_status find_descent(const struct svmx_slot *offsets, uint64_t n
     return SVMX_OK;
 }
 
-static enum svmx_status offsets_check(const struct svmx_slot *offsets, uint64_t n, uint64_t data_bytes,
-                                      struct svmx__text *why) {
+enum svmx_status svmx__offsets_check(const struct svmx_slot *offsets, uint64_t n, const char *data, uint64_t data_bytes,
+                                     struct svmx__text *why) {
     if (!ascending(offsets, n)) {
         enum svmx_status status = find_descent(offsets, n, why);
         if (status != SVMX_OK) return status;
@@ -54,8 +54,8 @@ static enum svmx_status offsets_check(const struct svmx_slot *offsets, uint64_t 
     const uint64_t end = svmx__load_u64(offsets, n);
     if (end <= data_bytes) return SVMX_OK;
     return svmx__fail(why, SVMX_ERR_ARGUMENT,
-                      "offsets[%" PRIu64 "] = %" PRIu64 " lies past the end of data, which has %" PRIu64 " bytes", n,
-                      end, data_bytes);
+                      "offsets[%" PRIu64 "] = %" PRIu64 " lies past the end of %s, which has %" PRIu64 " bytes", n,
+                      end, data, data_bytes);
 }
 
 enum svmx_status svmx__messages_check(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why) {
@@ -70,7 +70,7 @@ enum svmx_status svmx__messages_check(const struct svmx_slot *slots, struct svmx
                           "offsets has %" PRIu64 " entries but must have %" PRIu64 ": one more than the %" PRIu64
                           " digests of 32 bytes",
                           entries, n + 1, n);
-    enum svmx_status status = offsets_check(&slots[OFFSETS], n, slots[DATA].bytes, why);
+    enum svmx_status status = svmx__offsets_check(&slots[OFFSETS], n, "data", slots[DATA].bytes, why);
     if (status != SVMX_OK) return status;
     /* No overflow: both terms are smaller than twice the memory that the task names. */
     const uint64_t hashed = svmx__load_u64(&slots[OFFSETS], n) - svmx__load_u64(&slots[OFFSETS], 0);

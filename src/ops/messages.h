@@ -23,6 +23,14 @@ extern const struct svmx_param svmx__messages_params[SVMX__MESSAGES_PARAMS];
 /* One message to its digest. */
 typedef void (*svmx__hash_fn)(uint8_t digest[SVMX__DIGEST_BYTES], const uint8_t *data, uint64_t bytes);
 
+/* The hashes themselves, for trees and signatures. */
+void svmx__sha256(uint8_t digest[SVMX__DIGEST_BYTES], const uint8_t *data, uint64_t bytes);
+void svmx__keccak256(uint8_t digest[SVMX__DIGEST_BYTES], const uint8_t *data, uint64_t bytes);
+
+/* offsets[0 .. n] must not decrease, and the last must lie within the `data_bytes` of the parameter called `data`. */
+enum svmx_status svmx__offsets_check(const struct svmx_slot *offsets, uint64_t n, const char *data, uint64_t data_bytes,
+                                     struct svmx__text *why);
+
 /* units = messages, work = their bytes + 64 each: an empty message is a block to hash as well. */
 enum svmx_status svmx__messages_check(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why);
 enum svmx_status svmx__messages_shape(uint64_t size, uint64_t bytes[SVMX__MAX_PARAMS]);

@@ -137,15 +137,14 @@ static void one_task(struct bench *bench, struct scene *scene) {
 /* An array for each argument; what callers mostly have. */
 static void tiny_tasks(struct bench *bench, struct scene *scene) {
     size_t apart = TINY_TASKS * TINY_ELEMENTS + 64;
-    scene->work =
-        (struct plain_work){room, room + apart, room + 2 * apart, TINY_ELEMENTS, TINY_TASKS, TINY_ELEMENTS};
+    scene->work = (struct plain_work){room, room + apart, room + 2 * apart, TINY_ELEMENTS, TINY_TASKS, TINY_ELEMENTS};
     measure(bench, scene, "tiny tasks, 1,000 a batch", 50);
 }
 
 /* Output, input, input side by side in one block a task: whether any of them overlap has to be looked at closely. */
 static void tiny_blocks(struct bench *bench, struct scene *scene) {
-    scene->work = (struct plain_work){
-        room, room + TINY_ELEMENTS, room + 2 * TINY_ELEMENTS, TINY_ELEMENTS, TINY_TASKS, 3 * TINY_ELEMENTS};
+    scene->work = (struct plain_work){room,          room + TINY_ELEMENTS, room + 2 * TINY_ELEMENTS,
+                                      TINY_ELEMENTS, TINY_TASKS,           3 * TINY_ELEMENTS};
     measure(bench, scene, "tiny tasks, 1,000 a batch, memory intermixed", 50);
 }
 

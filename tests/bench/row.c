@@ -34,9 +34,8 @@ static enum verdict judge(const struct bench_row *row) {
 
 /* "ours <= 300", "ratio >= 1.5"; "" for nothing. */
 static void ask_text(const struct bench_row *row, char *text, size_t bytes) {
-    static const char *const words[] = {[BENCH_OURS_AT_MOST] = "ours <=",
-                                        [BENCH_OURS_AT_LEAST] = "ours >=",
-                                        [BENCH_RATIO_AT_LEAST] = "ratio >="};
+    static const char *const words[] = {
+        [BENCH_OURS_AT_MOST] = "ours <=", [BENCH_OURS_AT_LEAST] = "ours >=", [BENCH_RATIO_AT_LEAST] = "ratio >="};
     text[0] = '\0';
     if (row->ask != BENCH_NO_ASK) (void)snprintf(text, bytes, "%s %.4g", words[row->ask], row->bound);
 }

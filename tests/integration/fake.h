@@ -108,6 +108,23 @@ static enum svmx_status fake_fate(enum fake_call call) {
     return fake.fail[call].status;
 }
 
+/* Counts a call that makes something. */
+static enum svmx_status fake_count_alive(enum fake_call call, unsigned *alive) {
+    pthread_mutex_lock(&fake.lock);
+    enum svmx_status status = fake_fate(call);
+    *alive += status == SVMX_OK;
+    pthread_mutex_unlock(&fake.lock);
+    return status;
+}
+
+/* There was no memory to make it. */
+static enum svmx_status fake_take_back(unsigned *alive) {
+    pthread_mutex_lock(&fake.lock);
+    *alive -= 1;
+    pthread_mutex_unlock(&fake.lock);
+    return SVMX_ERR_MEMORY;
+}
+
 /* ---- the eleven functions ----------------------------------------------------------------------------------- */
 
 static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx_device_info *info) {
@@ -128,13 +145,13 @@ static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx
 static enum svmx_status fake_memory_alloc(void *self, uint32_t device, const struct svmx_memory_desc *desc,
                                           struct svmx_memory **memory, void **host) {
     (void)self, (void)device;
-    pthread_mutex_lock(&fake.lock);
-    enum svmx_status status = fake_fate(FAKE_ALLOC);
-    fake.memories += status == SVMX_OK;
-    pthread_mutex_unlock(&fake.lock);
+    enum svmx_status status = fake_count_alive(FAKE_ALLOC, &fake.memories);
     if (status != SVMX_OK) return status;
     struct svmx_memory *made = calloc(1, sizeof *made);
-    if (!made || !(made->data = aligned_alloc(64, (size_t)desc->bytes))) abort();
+    if (!made || !(made->data = aligned_alloc(64, (size_t)desc->bytes))) {
+        free(made);
+        return fake_take_back(&fake.memories);
+    }
     memset(made->data, 0xa5, (size_t)desc->bytes);
     made->bytes = desc->bytes;
     *memory = made;
@@ -154,13 +171,11 @@ static void fake_memory_free(void *self, struct svmx_memory *memory) {
 static enum svmx_status fake_pipeline_build(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                             struct svmx_pipeline **pipeline) {
     (void)self, (void)device;
-    pthread_mutex_lock(&fake.lock);
-    enum svmx_status status = fake_fate(FAKE_BUILD);
-    fake.pipelines += status == SVMX_OK;
-    pthread_mutex_unlock(&fake.lock);
+    enum svmx_status status = fake_count_alive(FAKE_BUILD, &fake.pipelines);
     if (status != SVMX_OK) return status;
     struct svmx_pipeline *made = calloc(1, sizeof *made);
-    if (!made || strlen(desc->op->name) >= sizeof made->op || desc->op->param_count > FAKE_PARAMS) abort();
+    if (!made) return fake_take_back(&fake.pipelines);
+    if (strlen(desc->op->name) >= sizeof made->op || desc->op->param_count > FAKE_PARAMS) abort();
     strcpy(made->op, desc->op->name);
     made->param_count = desc->op->param_count;
     memcpy(made->params, desc->op->params, desc->op->param_count * sizeof *made->params);
@@ -180,7 +195,8 @@ static enum svmx_status fake_submit(void *self, const struct svmx_submission *su
     (void)self;
     const struct svmx_command_list *list = submission->list;
     struct fake_ticket *made = calloc(1, sizeof *made);
-    if (!made || list->count > sizeof made->commands / sizeof *made->commands) abort();
+    if (!made) return SVMX_ERR_MEMORY;
+    if (list->count > sizeof made->commands / sizeof *made->commands) abort();
     made->count = list->count;
     for (size_t i = 0; i < list->count; i++) made->commands[i] = list->commands[i];
     pthread_mutex_lock(&fake.lock);

@@ -1,0 +1,502 @@
+/*
+ * threads.c: many threads on one executor, two executors, cancel against completion, callbacks, eventfds, close with
+ * batches in flight, a full queue, and the caches under everybody at once.
+ *
+ * A plain program because Criterion does not run under the thread sanitizer. Links the archive of the core: the last part
+ * reaches for the caches themselves. Ends with `N passed, N failed, N skipped`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cache/layout_cache.h"
+#include "cache/pipeline_cache.h"
+#include "cache/staging_pool.h"
+#include "fake.h"
+#include "trial.h"
+
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { THREADS = 8 };
+
+static atomic_uint passed, failed;
+
+static bool check(bool condition, const char *what) {
+    atomic_fetch_add(condition ? &passed : &failed, 1);
+    if (!condition) fprintf(stderr, "failed: %s\n", what);
+    return condition;
+}
+
+static void silent(void *user, enum svmx_log_level level, const char *text) { (void)user, (void)level, (void)text; }
+
+static svmx_executor_t *open_or_die(struct svmx_options options) {
+    svmx_executor_t *executor;
+    struct svmx_error error;
+    options.log = silent;
+    if (svmx_open(&executor, &options, &error) == SVMX_OK) return executor;
+    fprintf(stderr, "open: %s\n", error.text);
+    exit(2);
+}
+
+static svmx_batch_t *batch_or_die(svmx_executor_t *executor) {
+    svmx_batch_t *batch;
+    if (svmx_batch_create(executor, &batch) == SVMX_OK) return batch;
+    fprintf(stderr, "no batch\n");
+    exit(2);
+}
+
+/* A thread of a part of this program: its number and what all of them share. */
+struct actor {
+    unsigned number;
+    void *shared;
+};
+
+static void act(unsigned count, void *(*run)(void *), void *shared) {
+    pthread_t threads[THREADS];
+    struct actor actors[THREADS];
+    for (unsigned i = 0; i < count; i++) {
+        actors[i] = (struct actor){i, shared};
+        if (pthread_create(&threads[i], NULL, run, &actors[i]) != 0) exit(2);
+    }
+    for (unsigned i = 0; i < count; i++) pthread_join(threads[i], NULL);
+}
+
+/* ---- run and submit mixed --------------------------------------------------------------------------------------- */
+
+/* Three tasks of two operations on two levels; answers that a hand can check. */
+struct work {
+    struct trial trial;
+    float product[TRIAL_ITEMS], sum;
+};
+
+static bool work_fill(struct work *work, svmx_batch_t *batch, unsigned seed) {
+    const struct svmx_arg args[] = {svmx_out(SVMX_F32, &work->sum, 1), svmx_result_of(SVMX_F32, 0, 0)};
+    trial_fill(&work->trial, seed);
+    return svmx_batch_reset(batch) == SVMX_OK && trial_add(&work->trial, batch) == SVMX_OK &&
+           svmx_vec_mul_f32(batch, work->product, work->trial.a, work->trial.b, TRIAL_ITEMS) == SVMX_OK &&
+           svmx_batch_add(batch, SVMX_OP_SUM_F32, args, 2) == SVMX_OK;
+}
+
+static bool work_is_right(const struct work *work) {
+    float sum = 0; /* whole numbers: exact in any order */
+    for (int i = 0; i < TRIAL_ITEMS; i++) {
+        sum += work->trial.a[i] + work->trial.b[i];
+        if (work->product[i] != work->trial.a[i] * work->trial.b[i]) return false;
+    }
+    return trial_is_right(&work->trial) && work->sum == sum;
+}
+
+static void *mix(void *argument) {
+    const struct actor *actor = argument;
+    svmx_batch_t *batch = batch_or_die(actor->shared);
+    struct work work;
+    for (unsigned round = 0; round < 150; round++) {
+        if (!check(work_fill(&work, batch, actor->number * 31 + round), "filling a batch")) break;
+        enum svmx_status status = (round + actor->number) % 2 ? svmx_run(batch) : svmx_submit(batch, 0);
+        if (status == SVMX_OK) status = svmx_wait(batch, UINT64_MAX);
+        check(status == SVMX_OK && work_is_right(&work), "an answer among eight threads");
+        struct svmx_stats stats = {.size = sizeof stats};
+        struct svmx_device device = {.size = sizeof device};
+        check(svmx_stats_get(actor->shared, &stats) == SVMX_OK, "counters while work goes on");
+        check(svmx_device_get(actor->shared, 0, &device) == SVMX_OK, "a device while work goes on");
+    }
+    svmx_batch_destroy(batch);
+    return NULL;
+}
+
+static void eight_threads(struct svmx_options options) {
+    fake_start();
+    svmx_executor_t *executor = open_or_die(options);
+    act(THREADS, mix, executor);
+    struct svmx_stats stats = {.size = sizeof stats};
+    check(svmx_stats_get(executor, &stats) == SVMX_OK && stats.batches == THREADS * 150 &&
+              stats.tasks == 3 * stats.batches,
+          "every batch and task is counted once");
+    svmx_close(executor);
+    check(fake.memories == 0 && fake.pipelines == 0 && fake.closes == fake.opens, "everything is given back");
+}
+
+static void *two_at_once(void *argument) {
+    const struct actor *actor = argument;
+    svmx_executor_t *const *executors = actor->shared;
+    struct actor mine = {actor->number, executors[actor->number % 2]};
+    return mix(&mine);
+}
+
+static void two_executors(void) {
+    fake_start();
+    struct svmx_options other = plain_options();
+    svmx_executor_t *executors[2] = {open_or_die(fake_options()), open_or_die(other)};
+    act(4, two_at_once, executors);
+    svmx_close(executors[1]);
+    act(2, mix, executors[0]); /* the other's end is none of its business */
+    svmx_close(executors[0]);
+}
+
+/* A device that fails now and then, in every way that is not for ever. */
+static void failing_device(void) {
+    for (int call = 0; call < FAKE_CALLS; call++) {
+        if (call == FAKE_BUILD) continue; /* that is for ever */
+        fake_start();
+        fake.fail[call].from = 40;
+        fake.fail[call].count = 60;
+        fake.fail[call].status = call == FAKE_ALLOC ? SVMX_ERR_MEMORY : SVMX_ERR_BACKEND;
+        svmx_executor_t *executor = open_or_die(fake_options());
+        act(4, mix, executor);
+        svmx_close(executor);
+        check(fake.memories == 0 && fake.pipelines == 0 && fake.closes == 1, "a failing device gets everything back");
+    }
+}
+
+static void hanging_device(void) {
+    fake_start();
+    struct svmx_options options = fake_options();
+    options.timeout_ms = 20;
+    svmx_executor_t *executor = open_or_die(options);
+    fake_gate(true);
+    act(4, mix, executor);
+    svmx_close(executor);
+    check(fake.closes == 0, "a device that hangs is not closed");
+    fake_finish_late();
+}
+
+/* ---- cancel against completion ---------------------------------------------------------------------------------- */
+
+struct duel {
+    svmx_batch_t *_Atomic batch;
+    atomic_uint turn, cancelled;
+    atomic_bool over;
+};
+
+/* Cancels whatever batch is there, as soon as it is there. */
+static void *cancel_main(void *argument) {
+    struct duel *duel = argument;
+    for (unsigned seen = 0; !atomic_load(&duel->over);) {
+        unsigned turn = atomic_load(&duel->turn);
+        if (turn == seen) continue;
+        enum svmx_status status = svmx_cancel(atomic_load(&duel->batch));
+        check(status == SVMX_OK || status == SVMX_BUSY || status == SVMX_ERR_STATE, "what cancel may say");
+        atomic_store(&duel->cancelled, status == SVMX_OK ? 1 : 2);
+        seen = turn;
+    }
+    return NULL;
+}
+
+static void count_done(svmx_batch_t *batch, enum svmx_status status, void *user) {
+    (void)batch, (void)status;
+    atomic_fetch_add((atomic_uint *)user, 1);
+}
+
+static void cancel_races(struct svmx_options options) {
+    fake_start();
+    svmx_executor_t *executor = open_or_die(options);
+    svmx_batch_t *batch = batch_or_die(executor);
+    struct duel duel = {0};
+    atomic_uint calls = 0;
+    pthread_t thread;
+    unsigned taken_back = 0;
+    struct trial trial;
+    check(trial_add(&trial, batch) == SVMX_OK && svmx_batch_on_done(batch, count_done, &calls) == SVMX_OK, "a batch");
+    if (pthread_create(&thread, NULL, cancel_main, &duel) != 0) exit(2);
+    for (unsigned round = 1; round <= 2000; round++) {
+        trial_fill(&trial, round);
+        atomic_store(&duel.cancelled, 0);
+        check(svmx_submit(batch, 0) == SVMX_OK, "submit");
+        atomic_store(&duel.batch, batch);
+        atomic_store(&duel.turn, round);
+        enum svmx_status status = svmx_wait(batch, UINT64_MAX);
+        while (atomic_load(&duel.cancelled) == 0) continue;
+        bool cancelled = atomic_load(&duel.cancelled) == 1;
+        taken_back += cancelled;
+        check(status == (cancelled ? SVMX_CANCELLED : SVMX_OK), "cancel and wait agree");
+        check(cancelled ? trial_is_untouched(&trial) : trial_is_right(&trial), "all or nothing");
+        check(atomic_load(&calls) == round, "one callback each");
+        check(svmx_batch_rearm(batch) == SVMX_OK, "rearm");
+    }
+    atomic_store(&duel.over, true);
+    pthread_join(thread, NULL);
+    struct svmx_stats stats = {.size = sizeof stats};
+    check(svmx_stats_get(executor, &stats) == SVMX_OK && stats.cancelled == taken_back, "cancelled batches are counted");
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
+/* ---- a batch is freed the moment that it is done ---------------------------------------------------------------- */
+
+static void *free_at_once(void *argument) {
+    const struct actor *actor = argument;
+    struct trial trial;
+    for (unsigned round = 0; round < 300; round++) {
+        svmx_batch_t *batch = batch_or_die(actor->shared);
+        trial_fill(&trial, round);
+        check(trial_add(&trial, batch) == SVMX_OK && svmx_submit(batch, 0) == SVMX_OK, "submit");
+        enum svmx_status status = SVMX_OK;
+        if (round % 3 == 0)
+            while ((status = svmx_poll(batch)) == SVMX_BUSY) continue;
+        else if (round % 3 == 1)
+            status = svmx_wait(batch, UINT64_MAX);
+        svmx_batch_destroy(batch); /* round % 3 == 2: cancelled, or waited for */
+        check(status == SVMX_OK && (trial_is_right(&trial) || (round % 3 == 2 && trial_is_untouched(&trial))),
+              "a batch that is freed at once");
+    }
+    return NULL;
+}
+
+static void frees(struct svmx_options options) {
+    fake_start();
+    svmx_executor_t *executor = open_or_die(options);
+    act(4, free_at_once, executor);
+    svmx_close(executor);
+}
+
+/* ---- a full queue ----------------------------------------------------------------------------------------------- */
+
+static void *press(void *argument) {
+    const struct actor *actor = argument;
+    enum { BATCHES = 4 };
+    svmx_batch_t *batches[BATCHES];
+    struct trial trials[BATCHES];
+    for (unsigned i = 0; i < BATCHES; i++) batches[i] = batch_or_die(actor->shared);
+    for (unsigned round = 0; round < 60; round++) {
+        for (unsigned i = 0; i < BATCHES; i++) {
+            trial_fill(&trials[i], round + i);
+            check(svmx_batch_reset(batches[i]) == SVMX_OK && trial_add(&trials[i], batches[i]) == SVMX_OK, "filling");
+            enum svmx_status status;
+            do status = svmx_submit(batches[i], actor->number % 2 ? SVMX_SUBMIT_NONBLOCK : 0);
+            while (status == SVMX_BUSY && actor->number % 2);
+            check(status == SVMX_OK, "a full queue lets one in after the other");
+        }
+        for (unsigned i = 0; i < BATCHES; i++)
+            check(svmx_wait(batches[i], UINT64_MAX) == SVMX_OK && trial_is_right(&trials[i]), "nothing is dropped");
+    }
+    for (unsigned i = 0; i < BATCHES; i++) svmx_batch_destroy(batches[i]);
+    return NULL;
+}
+
+static void full_queue(uint32_t depth) {
+    fake_start();
+    struct svmx_options options = fake_options();
+    options.queue_depth = depth;
+    svmx_executor_t *executor = open_or_die(options);
+    act(4, press, executor);
+    svmx_close(executor);
+}
+
+/* ---- callbacks that submit, one eventfd for all ----------------------------------------------------------------- */
+
+struct relay {
+    svmx_batch_t *batches[16];
+    atomic_uint next;
+};
+
+static void pass_on(svmx_batch_t *batch, enum svmx_status status, void *user) {
+    struct relay *relay = user;
+    (void)batch;
+    check(status == SVMX_OK, "status in a callback");
+    unsigned next = atomic_fetch_add(&relay->next, 1);
+    if (next < 16) check(svmx_submit(relay->batches[next], SVMX_SUBMIT_NONBLOCK) == SVMX_OK, "submit in a callback");
+}
+
+static void callbacks(struct svmx_options options) {
+    static struct trial trials[16];
+    fake_start();
+    svmx_executor_t *executor = open_or_die(options);
+    for (unsigned round = 0; round < 50; round++) {
+        struct relay relay = {.next = 1};
+        int fd = eventfd(0, EFD_SEMAPHORE);
+        for (unsigned i = 0; i < 16; i++) {
+            relay.batches[i] = batch_or_die(executor);
+            trial_fill(&trials[i], round + i);
+            check(trial_add(&trials[i], relay.batches[i]) == SVMX_OK &&
+                      svmx_batch_on_done(relay.batches[i], pass_on, &relay) == SVMX_OK &&
+                      svmx_batch_set_eventfd(relay.batches[i], fd) == SVMX_OK,
+                  "a batch with wishes");
+        }
+        check(svmx_submit(relay.batches[0], 0) == SVMX_OK, "the first of the relay");
+        uint64_t one;
+        for (unsigned i = 0; i < 16; i++) check(read(fd, &one, sizeof one) == (ssize_t)sizeof one, "an event");
+        for (unsigned i = 0; i < 16; i++) {
+            check(svmx_wait(relay.batches[i], UINT64_MAX) == SVMX_OK && trial_is_right(&trials[i]), "a relay");
+            svmx_batch_destroy(relay.batches[i]);
+        }
+        close(fd);
+    }
+    svmx_close(executor);
+}
+
+/* ---- close with batches in flight, waited for elsewhere --------------------------------------------------------- */
+
+struct waiter {
+    svmx_batch_t *batch;
+    enum svmx_status status;
+};
+
+static void *wait_main(void *argument) {
+    struct waiter *waiter = argument;
+    waiter->status = svmx_wait(waiter->batch, UINT64_MAX);
+    return NULL;
+}
+
+static void close_in_flight(struct svmx_options options) {
+    for (unsigned round = 0; round < 40; round++) {
+        struct waiter waiters[THREADS];
+        struct trial trials[THREADS];
+        pthread_t threads[THREADS];
+        fake_start();
+        svmx_executor_t *executor = open_or_die(options);
+        for (unsigned i = 0; i < THREADS; i++) {
+            waiters[i] = (struct waiter){batch_or_die(executor), SVMX_BUSY};
+            trial_fill(&trials[i], round + i);
+            check(trial_add(&trials[i], waiters[i].batch) == SVMX_OK && svmx_submit(waiters[i].batch, 0) == SVMX_OK,
+                  "submit before close");
+            if (pthread_create(&threads[i], NULL, wait_main, &waiters[i]) != 0) exit(2);
+        }
+        svmx_close(executor);
+        for (unsigned i = 0; i < THREADS; i++) {
+            pthread_join(threads[i], NULL);
+            check(waiters[i].status == SVMX_OK && trial_is_right(&trials[i]), "close completes what was submitted");
+            svmx_batch_destroy(waiters[i].batch);
+        }
+        check(fake.memories == 0 && fake.pipelines == 0 && fake.closes == fake.opens, "close gives everything back");
+    }
+}
+
+/* ---- the caches ------------------------------------------------------------------------------------------------- */
+
+enum { KEYS = 3000 };
+
+/* Everybody files every key, in another order each; all must see one entry a key, whole, from then on. */
+static void *file_keys(void *argument) {
+    const struct actor *actor = argument;
+    struct svmx__pipeline_cache *cache = actor->shared;
+    static const struct svmx__pipeline *_Atomic first[KEYS];
+    for (unsigned i = 0; i < KEYS; i++) {
+        unsigned k = (i * 7 + actor->number * 377) % KEYS;
+        const struct svmx__key key = {k % 5, k, UINT64_C(1) << (k % 40), 0};
+        const struct svmx__pipeline value = {key, SVMX_OK, (struct svmx_pipeline *)(uintptr_t)(k + 1)};
+        const struct svmx__pipeline *entry = svmx__pipeline_cache_find(cache, &key), *expected = NULL;
+        if (!entry) check(svmx__pipeline_cache_insert(cache, &value, &entry) == SVMX_OK, "insert");
+        if (!atomic_compare_exchange_strong(&first[k], &expected, entry))
+            check(expected == entry, "two threads have two entries of one key");
+        check(svmx__key_equal(&entry->key, &key) && entry->compiled == value.compiled, "an entry that is not whole");
+        check(svmx__pipeline_cache_find(cache, &key) == entry, "an entry got lost");
+        if (i % 100 == 0) check(svmx__pipeline_cache_knows(cache, key.device, value.compiled), "knows");
+    }
+    return NULL;
+}
+
+static void count_drop(void *user, const struct svmx__pipeline *entry) {
+    (void)entry;
+    ++*(unsigned *)user;
+}
+
+static void pipeline_cache_race(void) {
+    struct svmx__pipeline_cache cache;
+    unsigned dropped = 0;
+    if (svmx__pipeline_cache_init(&cache) != SVMX_OK) exit(2);
+    act(THREADS, file_keys, &cache);
+    check(cache.count == KEYS, "one entry a key");
+    svmx__pipeline_cache_fini(&cache, count_drop, &dropped);
+    check(dropped == KEYS, "each entry is dropped once");
+}
+
+static void *get_layouts(void *argument) {
+    const struct actor *actor = argument;
+    static const struct svmx_param params[] = {{"out", SVMX_OUT, SVMX_F32, SVMX_ARRAY, 0, 1},
+                                               {"a", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1}};
+    const struct svmx_op_desc desc = {sizeof desc, "x", params, 2, 4};
+    const struct svmx_device_info info = {.size = sizeof info, .alignment = 128};
+    static const struct svmx__layout *_Atomic first[4 * 16];
+    for (uint32_t i = 0; i < 4 * 16; i++) {
+        const struct svmx__layout *layout = svmx__layout_cache_get(actor->shared, i / 16, i % 16, &desc, &info);
+        const struct svmx__layout *expected = NULL;
+        check(layout && layout->alignment == 128 && layout->place[1] == SVMX__PLACE_INPUT, "a layout");
+        if (!atomic_compare_exchange_strong(&first[i], &expected, layout))
+            check(expected == layout, "two threads have two layouts");
+    }
+    return NULL;
+}
+
+static void layout_cache_race(void) {
+    struct svmx__layout_cache cache;
+    if (svmx__layout_cache_init(&cache, 4, 16) != SVMX_OK) exit(2);
+    act(THREADS, get_layouts, &cache);
+    check(atomic_load(&cache.hits) + atomic_load(&cache.misses) == THREADS * 64, "hits and misses add up");
+    svmx__layout_cache_fini(&cache);
+}
+
+static atomic_int pool_alive;
+
+static enum svmx_status pool_alloc(void *user, const struct svmx_memory_desc *desc, struct svmx_memory **memory,
+                                   void **host) {
+    (void)user;
+    *memory = NULL;
+    *host = malloc((size_t)desc->bytes);
+    if (!*host) return SVMX_ERR_MEMORY;
+    atomic_fetch_add(&pool_alive, 1);
+    return SVMX_OK;
+}
+
+static void pool_release(void *user, struct svmx_memory *memory, void *host) {
+    (void)user, (void)memory;
+    atomic_fetch_sub(&pool_alive, 1);
+    free(host);
+}
+
+static void *use_pool(void *argument) {
+    const struct actor *actor = argument;
+    struct svmx__staging_pool *pool = actor->shared;
+    struct svmx__staging *held[5];
+    for (unsigned round = 0; round < 400; round++) {
+        for (unsigned i = 0; i < 5; i++) {
+            uint64_t bytes = UINT64_C(1) << (10 + (round * 5 + i * 3 + actor->number) % 7);
+            uint32_t usage = 1u + (round + i) % 3;
+            if (!check(svmx__staging_acquire(pool, SVMX_MEMORY_STAGING, usage, bytes, &held[i]) == SVMX_OK, "acquire"))
+                exit(1);
+            check(held[i]->bytes >= bytes && (held[i]->usage & usage) == usage, "memory as it was asked for");
+            memset(held[i]->host, (int)actor->number, (size_t)held[i]->bytes); /* nobody else's */
+        }
+        for (unsigned i = 0; i < 5; i++) {
+            check(((unsigned char *)held[i]->host)[held[i]->bytes - 1] == actor->number, "two have one buffer");
+            svmx__staging_release(pool, held[i]);
+        }
+        if (round % 50 == 0) svmx__staging_trim(pool, 4096 * actor->number);
+    }
+    return NULL;
+}
+
+static void staging_pool_race(void) {
+    struct svmx__staging_pool pool;
+    const struct svmx__staging_source source = {NULL, pool_alloc, pool_release};
+    svmx__staging_pool_init(&pool, &source, 300000);
+    act(THREADS, use_pool, &pool);
+    check(pool.idle_bytes <= 300000 && pool.idle_bytes == pool.held_bytes, "what is held is idle, and within the limit");
+    check(pool.hits + pool.misses == THREADS * 400 * 5, "hits and misses add up");
+    svmx__staging_pool_fini(&pool);
+    check(pool.held_bytes == 0 && atomic_load(&pool_alive) == 0, "everything was freed");
+}
+
+int main(void) {
+    struct svmx_options inline_device = fake_options();
+    inline_device.backends = "none";
+    eight_threads(fake_options());
+    eight_threads(inline_device);
+    two_executors();
+    failing_device();
+    hanging_device();
+    cancel_races(fake_options());
+    cancel_races(inline_device);
+    frees(fake_options());
+    frees(inline_device);
+    full_queue(1);
+    full_queue(3);
+    callbacks(fake_options());
+    callbacks(inline_device);
+    close_in_flight(fake_options());
+    close_in_flight(inline_device);
+    pipeline_cache_race();
+    layout_cache_race();
+    staging_pool_race();
+    printf("%u passed, %u failed, 0 skipped\n", atomic_load(&passed), atomic_load(&failed));
+    return atomic_load(&failed) == 0 ? 0 : 1;
+}

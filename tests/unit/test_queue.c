@@ -1,0 +1,76 @@
+/*
+ * test_queue.c: a first-in first-out list between threads. Races are in tests/integration/threads.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/queue.h"
+
+#include <criterion/criterion.h>
+#include <stdatomic.h>
+#include <time.h>
+
+struct entry {
+    struct svmx__link link;
+    int number;
+};
+
+static int pop_number(struct svmx__queue *queue) {
+    struct entry *entry = (struct entry *)(void *)svmx__queue_pop(queue);
+    return entry ? entry->number : -1;
+}
+
+Test(queue, what_goes_in_first_comes_out_first) {
+    struct svmx__queue queue;
+    struct entry entries[10];
+    cr_assert_eq(svmx__queue_init(&queue), 0);
+    for (int round = 0; round < 3; round++) { /* empties in between */
+        for (int i = 0; i < 10; i++) {
+            entries[i].number = i;
+            svmx__queue_push(&queue, &entries[i].link);
+        }
+        for (int i = 0; i < 10; i++) cr_assert_eq(pop_number(&queue), i);
+    }
+    svmx__queue_fini(&queue);
+}
+
+Test(queue, a_closed_queue_gives_what_is_left_and_then_nothing) {
+    struct svmx__queue queue;
+    struct entry entry = {.number = 7};
+    cr_assert_eq(svmx__queue_init(&queue), 0);
+    svmx__queue_push(&queue, &entry.link);
+    svmx__queue_close(&queue);
+    cr_assert_eq(pop_number(&queue), 7);
+    cr_assert_null(svmx__queue_pop(&queue));
+    cr_assert_null(svmx__queue_pop(&queue));
+    svmx__queue_fini(&queue);
+}
+
+struct popper {
+    struct svmx__queue queue;
+    atomic_int popped, ends;
+};
+
+static void *pop_all(void *user) {
+    struct popper *popper = user;
+    while (svmx__queue_pop(&popper->queue)) atomic_fetch_add(&popper->popped, 1);
+    atomic_fetch_add(&popper->ends, 1);
+    return NULL;
+}
+
+Test(queue, poppers_wait_for_pushes_and_close_wakes_them_all) {
+    enum { POPPERS = 4, ENTRIES = 1000 };
+    static struct entry entries[ENTRIES];
+    struct popper popper = {0};
+    pthread_t threads[POPPERS];
+    cr_assert_eq(svmx__queue_init(&popper.queue), 0);
+    for (int i = 0; i < POPPERS; i++) cr_assert_eq(pthread_create(&threads[i], NULL, pop_all, &popper), 0);
+    const struct timespec moment = {0, 5000000};
+    nanosleep(&moment, NULL);
+    cr_assert_eq(atomic_load(&popper.ends), 0, "an empty queue is no closed one");
+    for (int i = 0; i < ENTRIES; i++) svmx__queue_push(&popper.queue, &entries[i].link);
+    svmx__queue_close(&popper.queue);
+    for (int i = 0; i < POPPERS; i++) pthread_join(threads[i], NULL);
+    cr_assert_eq(atomic_load(&popper.popped), ENTRIES);
+    cr_assert_eq(atomic_load(&popper.ends), POPPERS);
+    svmx__queue_fini(&popper.queue);
+}
