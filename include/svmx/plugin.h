@@ -82,7 +82,8 @@ struct svmx_host {
     uint64_t (*now)(const struct svmx_host *host);
 
     /* Runs the reference code of an operation on one task, in the calling thread: `slots` hold host addresses.
-     * SVMX_ERR_UNKNOWN for an operation that the core does not know. Always gives the right bytes. */
+     * SVMX_ERR_UNKNOWN for an operation that the core does not know. Always gives the right bytes. With slots NULL
+     * nothing is run: it only says whether the operation is known. */
     enum svmx_status (*reference)(const struct svmx_host *host, const char *op, const struct svmx_slot *slots,
                                   size_t slot_count);
 };
@@ -142,7 +143,7 @@ struct svmx_span {
 
 /*
  * One argument of one task. On a HOST_MEMORY device `at` is an address of any alignment; elsewhere it is an offset
- * into the memory of its binding, aligned as the device asked. A scalar is its value, in the low bytes of `at`.
+ * into the memory of its binding (from the start of that memory), aligned as the device asked. A scalar is its value, in the low bytes of `at`.
  */
 struct svmx_slot {
     uint64_t at, bytes;

@@ -88,7 +88,7 @@ enum svmx_device_kind {
 
 /* Properties of a device that change what the core asks of it. */
 enum svmx_device_flags {
-    SVMX_DEVICE_HOST_MEMORY = 1 << 0,   /* works on host addresses in place: no staging, slots hold addresses */
+    SVMX_DEVICE_HOST_MEMORY = 1 << 0,   /* works on host addresses in place; only with INLINE */
     SVMX_DEVICE_SHARES_MEMORY = 1 << 1, /* has memory of its own kind, but staging memory can be bound directly */
     SVMX_DEVICE_SHARES_CORES = 1 << 2,  /* computes on the host's cores: its speed and SIMD's do not add up */
     SVMX_DEVICE_INLINE = 1 << 3,        /* submit computes before it returns; any threads may call it at once */

@@ -76,11 +76,18 @@ static inline uint32_t simd_matmul_share(uint32_t rows, uint32_t limit) {
 
 /* ---- packing ---------------------------------------------------------------------------------------------- */
 
+/* Asks for the lines of `bytes` bytes that lie `ahead` bytes further on. Past the end of a matrix it does no harm. */
+static inline void simd_matmul_fetch(const uint8_t *from, uint64_t ahead, uint64_t bytes) {
+    for (uint64_t at = 0; at < bytes; at += 64) __builtin_prefetch((const void *)((uintptr_t)from + ahead + at), 0, 2);
+}
+
 /* `depth` steps of `rows` rows, `stride` bytes apart, turned: one step of all rows after the other. */
 static inline void simd_matmul_pack_rows(float *to, const uint8_t *from, uint64_t stride, uint32_t rows,
                                          uint32_t depth) {
-    for (uint32_t i = 0; i < rows; i++, from += stride)
+    for (uint32_t i = 0; i < rows; i++, from += stride) {
+        simd_matmul_fetch(from, 4 * stride, 4 * depth);
         for (uint32_t p = 0; p < depth; p++) memcpy(to + p * rows + i, from + 4 * p, 4);
+    }
 }
 
 /* All rows of a band, a tile after the other. */
@@ -98,11 +105,7 @@ SIMD_INLINE void simd_matmul_pack_a(float *to, const uint8_t *from, uint64_t str
 /* A whole strip. The next one is not far: it is asked for meanwhile, line by line, as no hardware would guess it. */
 SIMD_INLINE void simd_matmul_pack_whole(float *to, const uint8_t *from, uint64_t stride, uint32_t columns,
                                         uint32_t depth) {
-    for (uint32_t p = 0; p < depth; p++, from += stride, to += columns) {
-        memcpy(to, from, 4 * columns);
-        for (uint32_t line = 0; line < 4 * columns; line += 64)
-            __builtin_prefetch((const void *)((uintptr_t)from + 4 * columns + line), 0, 2);
-    }
+    for (uint32_t p = 0; p < depth; p++, from += stride, to += columns) memcpy(to, from, 4 * columns);
 }
 
 /* A narrow strip, zeros up to whole vectors. */
@@ -134,8 +137,13 @@ SIMD_INLINE void simd_matmul_strip(struct simd_matmul_tile *tile, float *block, 
 
 /* All rows of a band over one strip. */
 SIMD_INLINE void simd_matmul_band(struct simd_matmul_tile tile, const float *a, uint8_t *out, uint32_t rows,
-                                  const struct simd_matmul_isa *isa) {
+                                  const uint8_t *next, uint64_t stride, const struct simd_matmul_isa *isa) {
+    const uint32_t each = (tile.depth * isa->rows + rows - 1) / rows;
     while (rows > 0) {
+        for (uint32_t p = 0; p < each; p++, next += stride) simd_matmul_fetch(next, 0, 4 * isa->columns);
+#ifdef OUTP
+        for (uint32_t i = 0; i < 12; i++) simd_matmul_fetch(out, (12+i)*tile.out_stride, 4 * isa->columns);
+#endif
         tile.a = a;
         tile.out = out;
         tile.rows = simd_matmul_share(rows, isa->rows);
@@ -157,7 +165,7 @@ SIMD_INLINE void simd_matmul_steps(const struct simd_matmul *x, const struct sim
     for (uint64_t column = part->column; column < part->column_end; column += tile.columns) {
         tile.columns = (uint32_t)simd_matmul_min(isa->columns, part->column_end - column);
         simd_matmul_strip(&tile, blocks->b, x->b + 4 * (step * x->n + column), 4 * x->n, rows, isa);
-        simd_matmul_band(tile, blocks->a, x->out + 4 * (part->row * x->n + column), rows, isa);
+        simd_matmul_band(tile, blocks->a, x->out + 4 * (part->row * x->n + column), rows, x->b + 4 * (step * x->n + column + isa->columns), 4*x->n, isa);
     }
 }
 

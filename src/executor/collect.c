@@ -69,7 +69,7 @@ static void set_aside(struct svmx__part *part) {
 
 static void note_wait_failure(struct svmx__part *part, enum svmx_status status) {
     char line[96];
-    svmx__host_last_error(part->device->backend, line, sizeof line);
+    svmx__host_take_error(part->device->backend, line, sizeof line);
     if (status == SVMX_TIMEOUT)
         (void)snprintf(part->reason, sizeof part->reason, "no answer within the timeout (timeout_ms)");
     else

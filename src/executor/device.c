@@ -76,8 +76,9 @@ static enum svmx_status consider(struct search *search, struct svmx__backend *ba
                                  const struct svmx_device_info *info) {
     struct svmx_executor *executor = search->executor;
     uint32_t rank = 0;
-    bool host_memory = (info->flags & SVMX_DEVICE_HOST_MEMORY) != 0;
-    if (!info_is_sound(info) || (!host_memory && !has_memory_slots(backend->instance.ops))) {
+    bool host_memory = (info->flags & SVMX_DEVICE_HOST_MEMORY) != 0, done_at_once = info->flags & SVMX_DEVICE_INLINE;
+    /* A device that works on the caller's memory in its own time could write there after a deadline. */
+    if (!info_is_sound(info) || (host_memory ? !done_at_once : !has_memory_slots(backend->instance.ops))) {
         svmx__log(&executor->log, SVMX_LOG_WARN, "%s: device %u describes itself against the rules: not used",
                   backend->name, index);
         return SVMX_OK;
@@ -154,6 +155,7 @@ static void device_init(struct svmx__device *device, struct svmx_executor *execu
 
 enum svmx_status svmx__devices_find(struct svmx_executor *executor, struct svmx__text *why) {
     struct search search = {.executor = executor};
+    for (uint32_t i = 0; i < executor->registry.backend_count; i++) svmx__host_opened(&executor->registry.backends[i]);
     enum svmx_status status = svmx__fail(why, SVMX_ERR_MEMORY, "no memory for devices");
     search.taken = calloc(executor->registry.selection.item_count + 1, sizeof *search.taken);
     if (!search.taken) return status;
@@ -223,7 +225,10 @@ void svmx__devices_stop(struct svmx_executor *executor) {
         pthread_join(device->submitter, NULL);
         svmx__queue_fini(&device->queue);
         device->has_submitter = false;
-        if (atomic_load(&device->abandoned)) device->backend->abandoned = true;
+        if (atomic_load(&device->abandoned)) {
+            device->backend->abandoned = true;
+            svmx__host_orphan(device->backend);
+        }
     }
 }
 

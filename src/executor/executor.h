@@ -113,8 +113,12 @@ enum svmx_status svmx__example_make(const struct svmx__op *op, uint64_t size, ui
 
 /* ---- host.c: the upcalls that backends get ---- */
 struct svmx__host_maker svmx__host_maker(struct svmx_executor *executor);
-/* Copies the last error line that a backend logged, or "". */
-void svmx__host_last_error(const struct svmx__backend *backend, char *line, size_t bytes);
+/* Takes the last error line that a backend logged: it is told once, with the failure that it belongs to. */
+void svmx__host_take_error(const struct svmx__backend *backend, char *line, size_t bytes);
+/* From now on its error lines are errors: it is open. */
+void svmx__host_opened(const struct svmx__backend *backend);
+/* The executor goes, an abandoned instance stays: its upcalls keep working, its log lines go nowhere. */
+void svmx__host_orphan(const struct svmx__backend *backend);
 
 /* A description of an operation for plugins. */
 static inline struct svmx_op_desc svmx__op_desc(const struct svmx__op *op) {

@@ -14,12 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Everything that an upcall needs, its own: an instance that was abandoned may call after svmx_close. */
 struct host {
     struct svmx_host base; /* first: the plugin gives this pointer back */
-    struct svmx_executor *executor;
     char backend[32];
-    char select[256]; /* "" = none */
-    pthread_mutex_t lock; /* guards last_error */
+    char *select, *threads, *variant; /* NULL = not set */
+    pthread_mutex_t lock;             /* guards all below */
+    struct svmx__log log;
+    bool opening; /* the registry reports why an instance did not open: its own lines are for debugging then */
     char last_error[256];
 };
 
@@ -27,12 +29,14 @@ static struct host *host_of(const struct svmx_host *base) { return (struct host 
 
 static void host_log(const struct svmx_host *base, enum svmx_log_level level, const char *text) {
     struct host *host = host_of(base);
+    pthread_mutex_lock(&host->lock);
+    const struct svmx__log log = host->log;
     if (level == SVMX_LOG_ERROR) {
-        pthread_mutex_lock(&host->lock);
         (void)snprintf(host->last_error, sizeof host->last_error, "%s", text);
-        pthread_mutex_unlock(&host->lock);
+        if (host->opening) level = SVMX_LOG_DEBUG;
     }
-    svmx__log(&host->executor->log, level, "%s: %s", host->backend, text);
+    pthread_mutex_unlock(&host->lock);
+    svmx__log(&log, level, "%s: %s", host->backend, text);
 }
 
 static void *host_alloc(const struct svmx_host *base, size_t bytes, size_t alignment) {
@@ -47,10 +51,9 @@ static void host_release(const struct svmx_host *base, void *memory) {
 
 static const char *host_option(const struct svmx_host *base, const char *key) {
     const struct host *host = host_of(base);
-    const struct svmx__config *config = &host->executor->config;
-    if (strcmp(key, "select") == 0) return host->select[0] ? host->select : NULL;
-    if (strcmp(key, "threads") == 0) return config->number[SVMX__THREADS] ? config->text[SVMX__THREADS] : NULL;
-    if (strcmp(key, "variant") == 0) return config->text[SVMX__VARIANT][0] ? config->text[SVMX__VARIANT] : NULL;
+    if (strcmp(key, "select") == 0) return host->select;
+    if (strcmp(key, "threads") == 0) return host->threads;
+    if (strcmp(key, "variant") == 0) return host->variant;
     return NULL;
 }
 
@@ -69,7 +72,25 @@ static enum svmx_status host_reference(const struct svmx_host *base, const char 
     return SVMX_OK;
 }
 
+static void host_unmake(void *user, const struct svmx_host *base) {
+    (void)user;
+    struct host *host = host_of(base);
+    pthread_mutex_destroy(&host->lock);
+    free(host->select);
+    free(host->threads);
+    free(host->variant);
+    free(host);
+}
+
+/* Copies a text that is set; false: no memory. */
+static bool copy_text(char **copy, const char *text) {
+    if (text && *text) *copy = strdup(text);
+    return !text || !*text || *copy;
+}
+
 static const struct svmx_host *host_make(void *user, const char *backend, const char *select) {
+    const struct svmx_executor *executor = user;
+    const struct svmx__config *config = &executor->config;
     struct host *host = calloc(1, sizeof *host);
     if (!host) return NULL;
     host->base = (struct svmx_host){.size = sizeof host->base,
@@ -81,25 +102,16 @@ static const struct svmx_host *host_make(void *user, const char *backend, const 
                                     .option = host_option,
                                     .now = host_now,
                                     .reference = host_reference};
-    host->executor = user;
+    host->log = executor->log;
+    host->opening = true;
     (void)snprintf(host->backend, sizeof host->backend, "%s", backend);
-    (void)snprintf(host->select, sizeof host->select, "%s", select ? select : "");
     pthread_mutex_init(&host->lock, NULL); /* cannot fail with default attributes */
-    return &host->base;
-}
-
-static void host_unmake(void *user, const struct svmx_host *base) {
-    (void)user;
-    struct host *host = host_of(base);
-    pthread_mutex_destroy(&host->lock);
-    free(host);
-}
-
-static void last_error_copy(const struct svmx_host *base, char *line, size_t bytes) {
-    struct host *host = host_of(base);
-    pthread_mutex_lock(&host->lock);
-    (void)snprintf(line, bytes, "%s", host->last_error);
-    pthread_mutex_unlock(&host->lock);
+    if (copy_text(&host->select, select) &&
+        copy_text(&host->threads, config->number[SVMX__THREADS] ? config->text[SVMX__THREADS] : NULL) &&
+        copy_text(&host->variant, config->text[SVMX__VARIANT]))
+        return &host->base;
+    host_unmake(NULL, &host->base);
+    return NULL;
 }
 
 static const char *host_last_error(void *user, const struct svmx_host *base) {
@@ -111,6 +123,24 @@ struct svmx__host_maker svmx__host_maker(struct svmx_executor *executor) {
     return (struct svmx__host_maker){executor, host_make, host_unmake, host_last_error};
 }
 
-void svmx__host_last_error(const struct svmx__backend *backend, char *line, size_t bytes) {
-    last_error_copy(backend->host, line, bytes);
+void svmx__host_opened(const struct svmx__backend *backend) {
+    struct host *host = host_of(backend->host);
+    pthread_mutex_lock(&host->lock);
+    host->opening = false;
+    pthread_mutex_unlock(&host->lock);
+}
+
+void svmx__host_orphan(const struct svmx__backend *backend) {
+    struct host *host = host_of(backend->host);
+    pthread_mutex_lock(&host->lock);
+    host->log = (struct svmx__log){.level = SVMX_LOG_OFF};
+    pthread_mutex_unlock(&host->lock);
+}
+
+void svmx__host_take_error(const struct svmx__backend *backend, char *line, size_t bytes) {
+    struct host *host = host_of(backend->host);
+    pthread_mutex_lock(&host->lock);
+    (void)snprintf(line, bytes, "%s", host->last_error[0] ? host->last_error : "it logged no reason");
+    host->last_error[0] = '\0';
+    pthread_mutex_unlock(&host->lock);
 }

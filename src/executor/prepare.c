@@ -25,16 +25,15 @@ static enum svmx_status build(struct svmx__device *device, const struct svmx__op
     if (status != SVMX_OK) {
         char line[256];
         made->compiled = NULL;
-        svmx__host_last_error(device->backend, line, sizeof line);
+        svmx__host_take_error(device->backend, line, sizeof line);
         return svmx__fail(why, status, "building %s: %s%s%s", op->name, svmx_status_name(status),
-                          status == SVMX_ERR_UNSUPPORTED || !line[0] ? "" : ": ",
-                          status == SVMX_ERR_UNSUPPORTED ? "" : line);
+                          status == SVMX_ERR_UNSUPPORTED ? "" : ": ", status == SVMX_ERR_UNSUPPORTED ? "" : line);
     }
     /* A plugin may serve several buckets with one pipeline; it needs proof once. */
     if (svmx__pipeline_cache_knows(&device->executor->pipelines, device->id, made->compiled)) return SVMX_OK;
     status = svmx__selftest(device, op, made, why);
     if (status != SVMX_OK) {
-        drop(device, made->compiled);
+        if (status != SVMX_TIMEOUT) drop(device, made->compiled); /* else the device may still be running it */
         made->compiled = NULL;
     }
     return status;

@@ -169,6 +169,10 @@ enum svmx_status svmx__stage(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     part->command_count = 0;
+    if (!atomic_load_explicit(&device->usable, memory_order_relaxed)) { /* given up while the part was in its queue */
+        (void)snprintf(part->reason, sizeof part->reason, "%s was given up", device->info.name);
+        return SVMX_ERR_DEVICE_LOST;
+    }
     if (!part->pipeline) {
         enum svmx_status status = svmx__prepare(part);
         if (status != SVMX_OK) return status;

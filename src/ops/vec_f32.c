@@ -1,16 +1,16 @@
 /*
- * vec_f32.c: vectors of floats, element by element: vec_add_f32, vec_mul_f32.
+ * vec_f32.c: vectors of floats, element by element: vec_add_f32, vec_sub_f32, vec_mul_f32, axpy_f32.
  *
- * Each result is rounded once, to nearest even; a NaN is written as 0x7fc00000.
+ * Each sum, difference and product is rounded once, to nearest even; a NaN is written as 0x7fc00000.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ops/access.h"
-#include "ops/items.h"
+#include "ops/elements.h"
 
 #include <svmx/ops.h>
 
 enum { OUT, A, B, PARAMS };
+enum { X = A, Y, ALPHA, AXPY_PARAMS };
 
 static const struct svmx_param params[PARAMS] = {
     {"out", SVMX_OUT, SVMX_F32, SVMX_ARRAY, 0, 1},
@@ -18,15 +18,28 @@ static const struct svmx_param params[PARAMS] = {
     {"b", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1},
 };
 
+static const struct svmx_param axpy_params[AXPY_PARAMS] = {
+    {"out", SVMX_OUT, SVMX_F32, SVMX_ARRAY, 0, 1},
+    {"x", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1},
+    {"y", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1},
+    {"alpha", SVMX_IN, SVMX_F32, SVMX_SCALAR, 0, 1},
+};
+
 static enum svmx_status check(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why) {
-    uint64_t n;
-    enum svmx_status status = svmx__items_equal(params, slots, PARAMS, &n, why);
-    if (status == SVMX_OK) *size = (struct svmx__size){.units = n, .work = n};
-    return status;
+    return svmx__elements_check(params, PARAMS, slots, size, why);
+}
+
+static enum svmx_status check_axpy(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why) {
+    return svmx__elements_check(axpy_params, AXPY_PARAMS, slots, size, why);
 }
 
 static enum svmx_status shape(uint64_t size, uint64_t bytes[SVMX__MAX_PARAMS]) {
     return svmx__items_shape(params, PARAMS, size, bytes);
+}
+
+static enum svmx_status shape_axpy(uint64_t size, uint64_t bytes[SVMX__MAX_PARAMS]) {
+    bytes[ALPHA] = UINT32_C(0x3f333333); /* 0.7 */
+    return svmx__items_shape(axpy_params, AXPY_PARAMS, size, bytes);
 }
 
 static void add(const struct svmx_slot *slots) {
@@ -35,10 +48,25 @@ static void add(const struct svmx_slot *slots) {
         svmx__store_f32(&slots[OUT], i, svmx__load_f32(&slots[A], i) + svmx__load_f32(&slots[B], i));
 }
 
+static void subtract(const struct svmx_slot *slots) {
+    const uint64_t n = slots[OUT].bytes / sizeof(float);
+    for (uint64_t i = 0; i < n; i++)
+        svmx__store_f32(&slots[OUT], i, svmx__load_f32(&slots[A], i) - svmx__load_f32(&slots[B], i));
+}
+
 static void multiply(const struct svmx_slot *slots) {
     const uint64_t n = slots[OUT].bytes / sizeof(float);
     for (uint64_t i = 0; i < n; i++)
         svmx__store_f32(&slots[OUT], i, svmx__load_f32(&slots[A], i) * svmx__load_f32(&slots[B], i));
+}
+
+static void axpy(const struct svmx_slot *slots) {
+    const uint64_t n = slots[OUT].bytes / sizeof(float);
+    const float alpha = svmx__scalar_f32(&slots[ALPHA]);
+    for (uint64_t i = 0; i < n; i++) {
+        const float product = alpha * svmx__load_f32(&slots[X], i);
+        svmx__store_f32(&slots[OUT], i, product + svmx__load_f32(&slots[Y], i));
+    }
 }
 
 /* ---- known answers ---------------------------------------------------------------------------------------- */
@@ -83,6 +111,17 @@ static const uint32_t sums[N] = {
     0x3c637350, 0xbdd05500, 0xc048e219, 0x4088aa9a, 0x3f6b3feb, 0xbf69e3f9, 0x3f1849a0,
 };
 
+static const uint32_t differences[N] = {
+    0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7f800000, 0x7fc00000, 0xff800000, 0x00000000, 0x00000000, 0x80000000,
+    0x00000000, 0x7f7ffffe, 0x7f7fffff, 0x00000000, 0x00000005, 0x00800001, 0x007ffffe, 0x3f7fffff, 0x3f800000,
+    0x3f7fffff, 0x00000000, 0xff800000, 0xc0a00000, 0xbf000000, 0xbf000000, 0xbf000000, 0x00000000, 0x8e000000,
+    0xff000000, 0xbf800001, 0x7f7fffff, 0xff800000, 0xbf7fffff, 0xbedc1a80, 0xbdca3630, 0xbd574400, 0xbf19ecc0,
+    0xc16bb444, 0x40355e8d, 0xbd635da0, 0xc03a90b2, 0x3ef9d25b, 0x4083f209, 0xc16a454c, 0x4113b180, 0x4060fc5d,
+    0xc117498a, 0x411533d3, 0xc01ea677, 0xc1028676, 0xbe4f8858, 0x3f3381f0, 0x40e8b5e4, 0xc1397e7f, 0x4152a716,
+    0x40a59a67, 0xbfdba050, 0xbfc1bf16, 0xc0fc3c77, 0xc0ca5514, 0x418e1c8f, 0xbf2ab2ea, 0x40d5bdca, 0x3eada85b,
+    0xbed4aaf4, 0x3f45daca, 0x401bab11, 0x3e332610, 0xbea8190e, 0xbfc1afb4, 0x3e86af9a,
+};
+
 static const uint32_t products[N] = {
     0x7fc00000, 0x7fc00000, 0x7fc00000, 0xff800000, 0x7f800000, 0xff800000, 0x80000000, 0x00000000, 0x80000000,
     0x7f800000, 0x7f800000, 0x7f800000, 0x00000000, 0x80000000, 0x80000000, 0x00000000, 0x33800000, 0x33800001,
@@ -93,6 +132,35 @@ static const uint32_t products[N] = {
     0xc0b3e24e, 0xbf13dde8, 0x405742a9, 0x418e0d80, 0xc10b38ee, 0xc1e521b3, 0x3fdbc3b2, 0xc000c21b, 0xbceb80a3,
     0xbd307912, 0xbe16444d, 0x3f7be5d3, 0x4091acba, 0x3e3c9630, 0xbeba3c67, 0x3d91c0e0,
 };
+
+/* alpha = -0.7, and others on a[3] to a[15]. 13 of the first differ where multiply and add are fused. */
+static const uint32_t scaled[N] = {
+    0x7fc00000, 0x7fc00000, 0x7fc00000, 0xff800000, 0x7fc00000, 0x7f800000, 0x80000000, 0x00000000, 0x00000000,
+    0x7e99999a, 0xff333332, 0xff333332, 0x00000000, 0x80000004, 0x8059999b, 0x80599998, 0xbf333332, 0xbf333333,
+    0xbf333332, 0x3e99999c, 0x7f800000, 0x40a00000, 0x3f000000, 0x3f000000, 0x3f000000, 0x0c99999a, 0x0dd9999a,
+    0x7f000000, 0x3f800001, 0xff333332, 0x7f800000, 0x3f7fffff, 0xbd103240, 0xbc9cbd90, 0xbdef1868, 0xbfa770cc,
+    0x414d0b10, 0xbff36606, 0x3e088bad, 0x4032bbcb, 0xbee0f749, 0xc072d85c, 0x4129c9ae, 0xc10704d5, 0xc07cda0e,
+    0x40e34097, 0xc0bffaec, 0x3ff7e4ea, 0x4101a5c8, 0x3e8196de, 0xbf9c2f81, 0xc117f3d0, 0x40fdc342, 0xc13144f2,
+    0xc096b631, 0x3fc9f747, 0x3ff0dea8, 0x4106e51f, 0x40b6e668, 0xc14f907f, 0x3e250618, 0xc0d2b4c8, 0xbe931349,
+    0x3eb5d574, 0xbf2c152a, 0xc0227352, 0x3efbdc78, 0x3ed57546, 0x3f931772, 0xbe0997f2,
+};
+
+static const uint32_t scaled_by_inf[] = {
+    0x7fc00000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7f800000, 0x7f800000, 0x7f800000,
+    0x7f800000, 0x7f800000, 0x7f800000, 0x7f800000,
+};
+
+static const uint32_t scaled_by_zero[] = {
+    0x7fc00000, 0x7fc00000, 0x7fc00000, 0x80000000, 0x00000000, 0x00000000, 0x7f7fffff, 0x73000000, 0x72ffffff,
+    0x00000001, 0x80000002, 0x80000001, 0x00000001,
+};
+
+static const uint32_t scaled_by_nan[] = {
+    0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000,
+    0x7fc00000, 0x7fc00000, 0x7fc00000, 0x7fc00000,
+};
+
+static const uint32_t alphas[] = {0xbf333333, 0x7f800000, 0x80000000, 0xffc00123};
 
 /* All; a part that starts off the alignment of vectors; the odd ones as the rest of vectors of 16, 8, 4; one; none. */
 /* clang-format off */
@@ -116,6 +184,28 @@ static const struct svmx__known known_multiply[] = {
     {products, 4 * 3},           {a, 4 * 3},      {b, 4 * 3},
     {products + 33, 4},          {a + 33, 4},     {b + 33, 4},
     {products, 0},               {NULL, 0},       {NULL, 0},
+};
+/* clang-format on */
+
+/* clang-format off */
+static const struct svmx__known known_subtract[] = {
+    {differences, sizeof differences}, {a, sizeof a},   {b, sizeof b},
+    {differences + 1, 4 * 47},         {a + 1, 4 * 47}, {b + 1, 4 * 47},
+    {differences, 4 * 15},             {a, 4 * 15},     {b, 4 * 15},
+    {differences, 4 * 7},              {a, 4 * 7},      {b, 4 * 7},
+    {differences, 4 * 3},              {a, 4 * 3},      {b, 4 * 3},
+    {differences + 33, 4},             {a + 33, 4},     {b + 33, 4},
+    {differences, 0},                  {NULL, 0},       {NULL, 0},
+};
+
+static const struct svmx__known known_axpy[] = {
+    {scaled, sizeof scaled},  {a, sizeof a},   {b, sizeof b},   {&alphas[0], 4},
+    {scaled + 1, 4 * 47},     {a + 1, 4 * 47}, {b + 1, 4 * 47}, {&alphas[0], 4},
+    {scaled + 33, 4},         {a + 33, 4},     {b + 33, 4},     {&alphas[0], 4},
+    {scaled, 0},              {NULL, 0},       {NULL, 0},       {&alphas[0], 4},
+    {scaled_by_inf, 4 * 13},  {a + 3, 4 * 13}, {b + 3, 4 * 13}, {&alphas[1], 4},
+    {scaled_by_zero, 4 * 13}, {a + 3, 4 * 13}, {b + 3, 4 * 13}, {&alphas[2], 4},
+    {scaled_by_nan, 4 * 13},  {a + 3, 4 * 13}, {b + 3, 4 * 13}, {&alphas[3], 4},
 };
 /* clang-format on */
 
@@ -145,4 +235,32 @@ const struct svmx__op svmx__op_vec_mul_f32 = {
     .shape = shape,
     .known = known_multiply,
     .known_count = sizeof known_multiply / sizeof *known_multiply / PARAMS,
+};
+
+const struct svmx__op svmx__op_vec_sub_f32 = {
+    .name = "vec_sub_f32",
+    .summary = "out[i] = a[i] - b[i]",
+    .unit = "element",
+    .params = params,
+    .id = SVMX_OP_VEC_SUB_F32,
+    .param_count = PARAMS,
+    .check = check,
+    .reference = subtract,
+    .shape = shape,
+    .known = known_subtract,
+    .known_count = sizeof known_subtract / sizeof *known_subtract / PARAMS,
+};
+
+const struct svmx__op svmx__op_axpy_f32 = {
+    .name = "axpy_f32",
+    .summary = "out[i] = alpha * x[i] + y[i], both rounded",
+    .unit = "element",
+    .params = axpy_params,
+    .id = SVMX_OP_AXPY_F32,
+    .param_count = AXPY_PARAMS,
+    .check = check_axpy,
+    .reference = axpy,
+    .shape = shape_axpy,
+    .known = known_axpy,
+    .known_count = sizeof known_axpy / sizeof *known_axpy / AXPY_PARAMS,
 };

@@ -202,7 +202,7 @@ static enum svmx_status instance_open(struct opening *opening, const struct svmx
     } else {
         backend->instance.ops = NULL; /* outputs are set on success only; believe none */
         const char *said = registry->maker.last_error(registry->maker.user, backend->host);
-        (void)svmx__fail(&outcome->reason, outcome->status, "open failed with %s: %s",
+        svmx__say(&outcome->reason, "open failed with %s: %s",
                          svmx_status_name(outcome->status), *said ? said : "it logged no reason");
     }
     if (outcome->status == SVMX_OK) {
@@ -228,7 +228,7 @@ static bool not_requested(const struct opening *opening, const struct svmx_plugi
     outcome->data = data;
     if (!(data->flags & SVMX_PLUGIN_ON_REQUEST)) return false;
     if (svmx__selection_backend(&opening->registry->selection, data->name, true, &rank) != SVMX__UNWANTED) return false;
-    (void)svmx__fail(&outcome->reason, SVMX_OK, "loaded on request only: name it in SUPERVM_BACKENDS");
+    svmx__say(&outcome->reason, "loaded on request only: name it in SUPERVM_BACKENDS");
     outcome_set(outcome, SVMX_SKIPPED, SVMX_OK);
     return true;
 }
@@ -296,19 +296,21 @@ static enum svmx_status candidate_try(struct opening *opening, uint32_t number) 
     struct outcome outcome = {.verdict = SVMX_SKIPPED};
     enum svmx_status status = SVMX_OK;
     if (shadowed(opening, number) && strcmp(candidate->name, "*") != 0) {
-        (void)svmx__fail(&outcome.reason, SVMX_OK, "shadowed by %s", shadow_of(opening, number));
+        svmx__say(&outcome.reason, "shadowed by %s", shadow_of(opening, number));
     } else if (candidate->wish == SVMX__UNWANTED) {
-        (void)svmx__fail(&outcome.reason, SVMX_OK, "left out by SUPERVM_BACKENDS");
+        svmx__say(&outcome.reason, "left out by SUPERVM_BACKENDS");
     } else if (candidate->linked) {
         status = linked_try(opening, candidate, &outcome);
     } else {
         status = file_try(opening, candidate, &inspected, &outcome);
     }
     if (status != SVMX_OK) return status;
-    if (outcome.verdict == SVMX_LOADED) (void)svmx__fail(&outcome.reason, SVMX_OK, "ready");
+    if (outcome.verdict == SVMX_LOADED) svmx__say(&outcome.reason, "ready");
     status = entry_write(opening, candidate, &outcome);
     if (status != SVMX_OK || outcome.verdict == SVMX_LOADED || shadowed(opening, number)) return status;
     bool reference = candidate->linked && candidate->linked == opening->config->reference;
+    if (outcome.status == SVMX_ERR_ARGUMENT) /* a setting of the user's that the backend cannot follow is not passed over */
+        return svmx__fail(opening->why, SVMX_ERR_ARGUMENT, "backend '%s': %s", candidate->name, outcome.reason.line);
     if (candidate->wish != SVMX__DEMANDED && !reference) return SVMX_OK;
     return svmx__fail(opening->why, SVMX_ERR_BACKEND, "backend '%s' must load (%s) but did not: %s", candidate->name,
                       reference ? "always" : "SUPERVM_BACKENDS has '+' before it", outcome.reason.line);

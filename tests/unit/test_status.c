@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <svmx/svmx.h>
 
 Test(status, every_status_has_its_own_name) {

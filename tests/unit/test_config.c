@@ -1,0 +1,139 @@
+/*
+ * test_config.c: settings: the struct, then the environment, then the default; what is wrong is named.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/config.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_up(void) {
+    static const char *const variables[] = {"SUPERVM_BACKENDS",    "SUPERVM_BACKEND_PATH", "SUPERVM_VARIANT",
+                                            "SUPERVM_THREADS",     "SUPERVM_QUEUE_DEPTH",  "SUPERVM_MIN_BUCKET",
+                                            "SUPERVM_POOL_BYTES",  "SUPERVM_TIMEOUT_MS",   "SUPERVM_LOG"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
+}
+
+TestSuite(config, .init = set_up);
+
+static struct svmx__config read_ok(const struct svmx_options *options) {
+    struct svmx__config config;
+    struct svmx__text why = {""};
+    cr_assert_eq(svmx__config_read(&config, options, &why), SVMX_OK, "%s", why.line);
+    return config;
+}
+
+static void expect_wrong(const struct svmx_options *options, const char *word) {
+    struct svmx__config config;
+    struct svmx__text why = {""};
+    cr_assert_eq(svmx__config_read(&config, options, &why), SVMX_ERR_ARGUMENT, "%s", word);
+    cr_assert_not_null(strstr(why.line, word), "'%s' does not name %s", why.line, word);
+    for (int i = 0; i < SVMX__SETTING_COUNT; i++) cr_assert_null(config.text[i], "something is left");
+}
+
+static const struct svmx_options nothing = {.size = sizeof nothing};
+
+Test(config, defaults) {
+    struct svmx__config config = read_ok(&nothing);
+    cr_assert_str_eq(config.text[SVMX__BACKENDS], "");
+    cr_assert_str_eq(config.text[SVMX__THREADS], "auto");
+    cr_assert_eq(config.number[SVMX__THREADS], 0);
+    cr_assert_eq(config.number[SVMX__QUEUE_DEPTH], 256);
+    cr_assert_eq(config.number[SVMX__MIN_BUCKET], 16384);
+    cr_assert_eq(config.number[SVMX__POOL_BYTES], 268435456);
+    cr_assert_eq(config.number[SVMX__TIMEOUT_MS], 1500);
+    cr_assert_eq(config.number[SVMX__LOG_LEVEL], SVMX_LOG_WARN);
+    for (int i = 0; i < SVMX__SETTING_COUNT; i++) cr_assert_eq(config.source[i], SVMX_FROM_DEFAULT);
+    svmx__config_free(&config);
+    svmx__config_free(&config); /* again is fine */
+}
+
+Test(config, the_environment_counts_before_the_default_and_the_struct_before_both) {
+    setenv("SUPERVM_THREADS", "3", 1);
+    setenv("SUPERVM_MIN_BUCKET", "1024", 1);
+    setenv("SUPERVM_LOG", "debug", 1);
+    setenv("SUPERVM_BACKENDS", "none", 1);
+    const struct svmx_options options = {
+        .size = sizeof options, .threads = 5, .min_bucket = 64, .backends = "simd", .timeout_ms = 7};
+    struct svmx__config config = read_ok(&nothing);
+    cr_assert_eq(config.number[SVMX__THREADS], 3);
+    cr_assert_eq(config.source[SVMX__THREADS], SVMX_FROM_ENVIRONMENT);
+    cr_assert_eq(config.number[SVMX__MIN_BUCKET], 1024);
+    cr_assert_eq(config.number[SVMX__LOG_LEVEL], SVMX_LOG_DEBUG);
+    cr_assert_str_eq(config.text[SVMX__BACKENDS], "none");
+    svmx__config_free(&config);
+    config = read_ok(&options);
+    cr_assert_eq(config.number[SVMX__THREADS], 5);
+    cr_assert_eq(config.source[SVMX__THREADS], SVMX_FROM_OPTIONS);
+    cr_assert_eq(config.number[SVMX__MIN_BUCKET], 64);
+    cr_assert_str_eq(config.text[SVMX__BACKENDS], "simd");
+    cr_assert_eq(config.number[SVMX__TIMEOUT_MS], 7);
+    cr_assert_eq(config.number[SVMX__LOG_LEVEL], SVMX_LOG_DEBUG, "not in the struct");
+    svmx__config_free(&config);
+}
+
+Test(config, the_environment_can_be_switched_off) {
+    setenv("SUPERVM_THREADS", "not a number", 1);
+    setenv("SUPERVM_QUEUE_DEPTH", "9", 1);
+    const struct svmx_options options = {.size = sizeof options, .flags = SVMX_OPEN_NO_ENVIRONMENT};
+    struct svmx__config config = read_ok(&options);
+    cr_assert_eq(config.number[SVMX__QUEUE_DEPTH], 256);
+    svmx__config_free(&config);
+}
+
+Test(config, wrong_variables_are_named) {
+    static const char *const wrong[][2] = {{"SUPERVM_THREADS", "0"},         {"SUPERVM_THREADS", "1025"},
+                                           {"SUPERVM_THREADS", "-1"},        {"SUPERVM_THREADS", " 1"},
+                                           {"SUPERVM_THREADS", "1 "},        {"SUPERVM_THREADS", "0x10"},
+                                           {"SUPERVM_THREADS", ""},          {"SUPERVM_THREADS", "Auto"},
+                                           {"SUPERVM_QUEUE_DEPTH", "auto"},  {"SUPERVM_QUEUE_DEPTH", "0"},
+                                           {"SUPERVM_MIN_BUCKET", "1000"},   {"SUPERVM_MIN_BUCKET", "0"},
+                                           {"SUPERVM_POOL_BYTES", "1e6"},    {"SUPERVM_LOG", "loud"},
+                                           {"SUPERVM_TIMEOUT_MS", "99999999999999999999999"},
+                                           {"SUPERVM_TIMEOUT_MS", "3600001"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv(wrong[i][0], wrong[i][1], 1);
+        expect_wrong(&nothing, wrong[i][0]);
+        unsetenv(wrong[i][0]);
+    }
+}
+
+Test(config, wrong_options_are_named) {
+    struct svmx_options options = {.size = sizeof options, .min_bucket = 48};
+    expect_wrong(&options, "options.min_bucket");
+    options = (struct svmx_options){.size = sizeof options, .log_level = 5};
+    expect_wrong(&options, "options.log_level");
+    options = (struct svmx_options){.size = sizeof options, .queue_depth = UINT32_MAX};
+    expect_wrong(&options, "options.queue_depth");
+}
+
+Test(config, limits_themselves_are_fine) {
+    struct svmx_options options = {.size = sizeof options,
+                                   .threads = 1024,
+                                   .queue_depth = 1,
+                                   .min_bucket = UINT64_C(1) << 40,
+                                   .pool_bytes = UINT64_C(1) << 46,
+                                   .timeout_ms = 3600000};
+    struct svmx__config config = read_ok(&options);
+    cr_assert_eq(config.number[SVMX__MIN_BUCKET], UINT64_C(1) << 40);
+    svmx__config_free(&config);
+    options.min_bucket = 1;
+    config = read_ok(&options);
+    cr_assert_eq(config.number[SVMX__MIN_BUCKET], 1);
+    svmx__config_free(&config);
+}
+
+Test(config, every_setting_can_be_shown) {
+    struct svmx__config config = read_ok(&nothing);
+    for (uint32_t i = 0; i < SVMX__SETTING_COUNT; i++) {
+        struct svmx_config_entry entry = {.size = sizeof entry};
+        svmx__config_entry(&config, i, &entry);
+        cr_assert_eq(strncmp(entry.variable, "SUPERVM_", 8), 0);
+        cr_assert(*entry.name && *entry.help);
+        cr_assert_str_eq(entry.value, entry.default_value);
+        cr_assert_eq(entry.source, SVMX_FROM_DEFAULT);
+    }
+    svmx__config_free(&config);
+}

@@ -1,0 +1,171 @@
+/*
+ * test_staging_pool.c: memory that is used again: when, by whom, how much is kept. Races are in tests/integration/threads.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cache/staging_pool.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A device of a limited size that counts. */
+struct device {
+    uint64_t room, used;
+    unsigned allocs, frees;
+    enum svmx_status says; /* unless OK */
+};
+
+struct svmx_memory {
+    uint64_t bytes;
+};
+
+static enum svmx_status device_alloc(void *user, const struct svmx_memory_desc *desc, struct svmx_memory **memory,
+                                     void **host) {
+    struct device *device = user;
+    if (device->says != SVMX_OK) return device->says;
+    if (desc->bytes > device->room - device->used) return SVMX_ERR_MEMORY;
+    *memory = malloc(sizeof **memory);
+    (*memory)->bytes = desc->bytes;
+    *host = NULL;
+    device->used += desc->bytes;
+    device->allocs++;
+    return SVMX_OK;
+}
+
+static void device_release(void *user, struct svmx_memory *memory, void *host) {
+    struct device *device = user;
+    (void)host;
+    device->used -= memory->bytes;
+    device->frees++;
+    free(memory);
+}
+
+static struct svmx__staging_pool pool_of(struct device *device, uint64_t limit) {
+    struct svmx__staging_pool pool;
+    const struct svmx__staging_source source = {device, device_alloc, device_release};
+    svmx__staging_pool_init(&pool, &source, limit);
+    return pool;
+}
+
+static struct svmx__staging *acquire(struct svmx__staging_pool *pool, uint32_t usage, uint64_t bytes) {
+    struct svmx__staging *staging = NULL;
+    cr_assert_eq(svmx__staging_acquire(pool, SVMX_MEMORY_DEVICE, usage, bytes, &staging), SVMX_OK);
+    return staging;
+}
+
+#define ROOMY {.room = UINT64_C(1) << 50}
+
+Test(staging_pool, sizes_are_powers_of_two_from_a_page_on) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 0);
+    static const uint64_t sizes[][2] = {{0, 4096},      {1, 4096},     {4096, 4096},
+                                        {4097, 8192},   {8192, 8192},  {1000000, 1 << 20},
+                                        {(1 << 30) + 1, UINT64_C(1) << 31}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct svmx__staging *staging = acquire(&pool, 1, sizes[i][0]);
+        cr_assert_eq(staging->bytes, sizes[i][1]);
+        svmx__staging_release(&pool, staging);
+    }
+    svmx__staging_pool_fini(&pool);
+    cr_assert_eq(device.allocs, device.frees);
+}
+
+Test(staging_pool, what_comes_back_is_used_again) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 1 << 20);
+    struct svmx__staging *first = acquire(&pool, 3, 5000);
+    svmx__staging_release(&pool, first);
+    cr_assert_eq(acquire(&pool, 3, 8000), first, "same class, same use");
+    struct svmx__staging *second = acquire(&pool, 3, 8000);
+    cr_assert_neq(second, first, "one owner at a time");
+    cr_assert_eq(pool.hits, 1);
+    cr_assert_eq(pool.misses, 2);
+    svmx__staging_release(&pool, first);
+    svmx__staging_release(&pool, second);
+    svmx__staging_pool_fini(&pool);
+    cr_assert_eq(device.frees, 2);
+    cr_assert_eq(device.used, 0);
+}
+
+Test(staging_pool, usage_flags_must_contain_what_is_asked_for) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 1 << 20);
+    struct svmx__staging *reader = acquire(&pool, SVMX_USAGE_KERNEL_READ, 4096);
+    svmx__staging_release(&pool, reader);
+    struct svmx__staging *both = acquire(&pool, SVMX_USAGE_KERNEL_READ | SVMX_USAGE_COPY_TARGET, 4096);
+    cr_assert_neq(both, reader);
+    svmx__staging_release(&pool, both);
+    struct svmx__staging *target = acquire(&pool, SVMX_USAGE_COPY_TARGET, 4096);
+    cr_assert_eq(target, both, "more than was asked for is fine, and it is found behind the other");
+    svmx__staging_release(&pool, target);
+    struct svmx__staging *other = NULL;
+    cr_assert_eq(svmx__staging_acquire(&pool, SVMX_MEMORY_STAGING, SVMX_USAGE_COPY_TARGET, 4096, &other), SVMX_OK);
+    cr_assert(other != both && other != reader, "another kind is another thing");
+    svmx__staging_release(&pool, other);
+    svmx__staging_pool_fini(&pool);
+    cr_assert_eq(device.used, 0);
+}
+
+Test(staging_pool, idle_memory_is_bounded) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 3 * 4096);
+    struct svmx__staging *held[5];
+    for (int i = 0; i < 5; i++) held[i] = acquire(&pool, 1, 4096);
+    cr_assert_eq(pool.held_bytes, 5 * 4096);
+    for (int i = 0; i < 5; i++) svmx__staging_release(&pool, held[i]);
+    cr_assert_eq(pool.idle_bytes, 3 * 4096);
+    cr_assert_eq(pool.held_bytes, 3 * 4096);
+    cr_assert_eq(pool.held_bytes_peak, 5 * 4096);
+    cr_assert_eq(device.used, 3 * 4096);
+    svmx__staging_trim(&pool, 4096);
+    cr_assert_eq(pool.idle_bytes, 4096);
+    cr_assert_eq(device.used, 4096);
+    svmx__staging_pool_fini(&pool);
+    cr_assert_eq(device.used, 0);
+}
+
+Test(staging_pool, trim_frees_the_largest_first) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 1 << 30);
+    struct svmx__staging *small = acquire(&pool, 1, 4096), *large = acquire(&pool, 1, 1 << 20);
+    svmx__staging_release(&pool, small);
+    svmx__staging_release(&pool, large);
+    svmx__staging_trim(&pool, 8192);
+    cr_assert_eq(pool.idle_bytes, 4096);
+    cr_assert_eq(acquire(&pool, 1, 4096), small);
+    svmx__staging_release(&pool, small);
+    svmx__staging_pool_fini(&pool);
+}
+
+Test(staging_pool, failures_pass_and_leave_no_trace) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 1 << 20);
+    struct svmx__staging *kept = (struct svmx__staging *)&device, *staging = kept;
+    cr_assert_eq(svmx__staging_acquire(&pool, SVMX_MEMORY_DEVICE, 1, (UINT64_C(1) << 47) + 1, &staging),
+                 SVMX_ERR_MEMORY);
+    cr_assert_eq(svmx__staging_acquire(&pool, SVMX_MEMORY_DEVICE, 1, UINT64_MAX, &staging), SVMX_ERR_MEMORY);
+    device.says = SVMX_ERR_DEVICE_LOST;
+    cr_assert_eq(svmx__staging_acquire(&pool, SVMX_MEMORY_DEVICE, 1, 4096, &staging), SVMX_ERR_DEVICE_LOST);
+    cr_assert_eq(staging, kept, "set on success only");
+    cr_assert_eq(pool.held_bytes, 0);
+    cr_assert_eq(pool.idle_bytes, 0);
+    svmx__staging_release(&pool, NULL);
+    svmx__staging_pool_fini(&pool);
+}
+
+/* Idle memory of other sizes must not keep a device from serving: it is there to be given back. */
+Test(staging_pool, idle_memory_makes_room_when_the_device_is_full) {
+    struct device device = {.room = 1 << 20};
+    struct svmx__staging_pool pool = pool_of(&device, 1 << 30);
+    struct svmx__staging *held[3];
+    for (int i = 0; i < 3; i++) held[i] = acquire(&pool, 1, 1 << 18);
+    for (int i = 0; i < 3; i++) svmx__staging_release(&pool, held[i]);
+    struct svmx__staging *large = NULL;
+    cr_assert_eq(svmx__staging_acquire(&pool, SVMX_MEMORY_DEVICE, 1, 1 << 19, &large), SVMX_OK,
+                 "%llu of %llu bytes are idle in the pool, and it says that there is no memory",
+                 (unsigned long long)pool.idle_bytes, (unsigned long long)device.room);
+    svmx__staging_release(&pool, large);
+    svmx__staging_pool_fini(&pool);
+    cr_assert_eq(device.used, 0);
+}
