@@ -25,13 +25,15 @@ find . -name '*.gcda' -exec rm -f {} +
 say "coverage: make check"
 make -j"$jobs" check >check-output.log 2>&1 || :
 # shellcheck disable=SC2046
-"$top/scripts/sum-tests" $(make -s --no-print-directory list-test-logs)
+suites=$("$top/scripts/sum-tests" $(make -s --no-print-directory list-test-logs)) && passed=yes || passed=
 
 set -- --root "$top" --object-directory . --filter "$top/src/" --exclude-unreachable-branches
 if [ -n "$html" ]; then
     mkdir -p html
-    gcovr "$@" --html-details html/index.html
+    gcovr "$@" --html-details html/index.html .
 fi
-gcovr "$@" --branches --print-summary --fail-under-branch "$asked" . >report.txt && status=0 || status=$?
+gcovr "$@" --branches --print-summary --fail-under-branch "$asked" . >report.txt 2>gcovr.log && reached=yes || reached=
 cat report.txt
-[ "$status" -eq 0 ] || die "less than $asked % of the branches of src/ were reached"
+printf '%s\n' "$suites"
+[ -n "$reached" ] || die "less than $asked % of the branches of src/ were reached, or gcovr failed: build/coverage/gcovr.log"
+[ -n "$passed" ] || die "suites failed"

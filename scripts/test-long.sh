@@ -1,9 +1,10 @@
 #!/bin/sh
 # test-long.sh [--again]: scripts/test.sh, and then what takes longer: svmx cross-compiled for aarch64 and run under qemu.
 #
-# Of the suites those run that need no Criterion, which Debian's cross-compiler has no library for; and the command itself
-# hashes on the scalar kernels. Some five minutes more than test.sh, which takes up to 25 on two cores. Installs what is
-# missing (apt, with sudo when not root). The last line is `N passed, N failed, N skipped` for all of it.
+# Of the suites those run that need no Criterion, of which there is none to link for aarch64. Then every operation is run
+# on the scalar kernels and on the reference code there, and must give the bytes that it gives here. Two minutes more
+# than test.sh on two cores. Installs what is missing (apt, with sudo when not root). The last line is
+# `N passed, N failed, N skipped` for all of it.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -12,7 +13,7 @@ case ${1:-} in -h | --help) help ;; esac
 started=$(date +%s)
 
 "$top/scripts/setup.sh" long || exit 1
-"$top/scripts/test.sh" "$@"
+"$top/scripts/test.sh" "$@" || : # its logs are in the sum
 cd "$top" || exit 1
 
 # xxHash needs no library: its header has all of the code. A copy, because the rest of /usr/include is not for aarch64.
@@ -20,12 +21,17 @@ mkdir -p build/aarch64-include
 cp /usr/include/xxhash.h build/aarch64-include/
 [ ! -e /usr/include/xxh3.h ] || cp /usr/include/xxh3.h build/aarch64-include/
 
+runner="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 if build aarch64 --host=aarch64-linux-gnu --enable-werror --with-xxhash=inline --without-criterion --without-openssl \
-    --without-starpu "CPPFLAGS=-I$top/build/aarch64-include" "SVMX_RUNNER=qemu-aarch64 -L /usr/aarch64-linux-gnu"; then
+    --without-starpu "CPPFLAGS=-I$top/build/aarch64-include" "SVMX_RUNNER=$runner"; then
     say "aarch64: make check under qemu"
     make -C build/aarch64 -j"$jobs" check >build/aarch64/check-output.log 2>&1 ||
         grep -E '^(FAIL|ERROR|XPASS|make.*\*\*\*|.*error:)' build/aarch64/check-output.log
     make -s -C build/aarch64 --no-print-directory list-test-logs | sed 's|^|build/aarch64/|' >>build/test-logs
+    say "aarch64: the same bits as here"
+    # shellcheck disable=SC2086
+    sh tests/build/same-bits.sh "$top/build/gcc" "$top/build/aarch64" $runner >build/aarch64/same-bits.log 2>&1 || :
+    echo build/aarch64/same-bits.log >>build/test-logs
 else
     echo build/aarch64/make-output.log >>build/test-logs
 fi

@@ -77,7 +77,7 @@ static inline enum svmx_status svmx_dot_f32(svmx_batch_t *batch, float *out, con
 static inline enum svmx_status svmx_hash_messages(svmx_batch_t *batch, uint32_t op, uint8_t *digests,
                                                   const uint8_t *data, const uint64_t *offsets, size_t n) {
     uint64_t data_bytes = 0;
-    if (offsets) memcpy(&data_bytes, offsets + n, sizeof data_bytes);
+    if (offsets && n <= (UINT64_C(1) << 41)) memcpy(&data_bytes, offsets + n, sizeof data_bytes); /* more is refused */
     const struct svmx_arg args[] = {svmx_out(SVMX_U8, digests, n <= (UINT64_MAX >> 9) ? 32 * (uint64_t)n : UINT64_MAX),
                                     svmx_in(SVMX_U8, data, data_bytes),
                                     svmx_in(SVMX_U64, offsets, offsets ? (uint64_t)n + 1 : 0)};

@@ -83,7 +83,7 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_batch_create(svmx_executor_t *
 /* Frees a batch. One that is under way is cancelled if that is still possible and waited for otherwise. */
 SVMX_EXPORT void svmx_batch_destroy(svmx_batch_t *batch);
 
-/* Empties a batch for new tasks; tag, callback and eventfd stay. Errors: ARGUMENT, STATE (it is under way). */
+/* Empties a batch for new tasks; tag, callback and eventfd stay. Errors: ARGUMENT, STATE (it is under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_reset(svmx_batch_t *batch);
 
 /*
@@ -95,7 +95,7 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_run(svmx_batch_t *batch);
 
 /*
  * The text of the last error of this batch, "" if there was none. Lives in the batch until its next call. Never
- * NULL, also for a NULL batch.
+ * NULL, also for a NULL batch. A batch under way has no text of its own.
  */
 SVMX_EXPORT const char *svmx_batch_error(const svmx_batch_t *batch);
 
@@ -222,7 +222,8 @@ SVMX_EXPORT enum svmx_status svmx_batch_set_tag(svmx_batch_t *batch, uint64_t ta
 typedef void (*svmx_done_fn)(svmx_batch_t *batch, enum svmx_status status, void *user);
 SVMX_EXPORT enum svmx_status svmx_batch_on_done(svmx_batch_t *batch, svmx_done_fn done, void *user);
 
-/* 1 is added to this eventfd of the caller's at completion; -1 for none. The caller keeps it open until then. */
+/* 1 is added to this eventfd of the caller's when the batch is done; -1 for none. The caller keeps it open until the batch
+ * is destroyed or has another one set. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_eventfd(svmx_batch_t *batch, int fd);
 
 enum svmx_submit_flags {
@@ -399,9 +400,9 @@ struct svmx_receipt {
     uint64_t wait_ns, stage_ns, run_ns, collect_ns; /* in the queue; placing inputs; on the device; taking results */
     char reason[128]; /* why it was redone, or "" */
 };
-/* Parts of a batch that is done. 0 for NULL or one that is not. */
+/* Parts of a batch that has its results, also inside its callback. 0 for NULL or one that has not. */
 SVMX_EXPORT uint32_t svmx_receipt_count(const svmx_batch_t *batch);
-/* Errors: ARGUMENT, UNKNOWN (no such part), STATE (not done). */
+/* Errors: ARGUMENT, UNKNOWN (no such part), STATE (no results, or cancelled), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t part, struct svmx_receipt *receipt);
 
 #ifdef __cplusplus

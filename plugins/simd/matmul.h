@@ -30,7 +30,7 @@
 #include <stdbool.h>
 
 /* ROWS and COLUMNS are the operation's: src/ops/matmul_f32.c counts units by them. */
-enum { SIMD_MATMUL_ROWS = 128, SIMD_MATMUL_COLUMNS = 32, SIMD_MATMUL_DEPTH = 192 };
+enum { SIMD_MATMUL_ROWS = 128, SIMD_MATMUL_COLUMNS = 32, SIMD_MATMUL_DEPTH = 160 };
 
 /* Some rows and columns of `out`, and the steps that they are to take. */
 struct simd_matmul_tile {
@@ -63,7 +63,7 @@ struct simd_matmul_part {
 
 struct simd_matmul_blocks {
     alignas(64) float a[SIMD_MATMUL_ROWS * SIMD_MATMUL_DEPTH];
-    alignas(64) float b[SIMD_MATMUL_DEPTH * SIMD_MATMUL_COLUMNS];
+    alignas(64) float b[2][SIMD_MATMUL_DEPTH * SIMD_MATMUL_COLUMNS];
 };
 
 static inline uint64_t simd_matmul_min(uint64_t x, uint64_t y) { return x < y ? x : y; }
@@ -102,55 +102,97 @@ SIMD_INLINE void simd_matmul_pack_a(float *to, const uint8_t *from, uint64_t str
     }
 }
 
-/* A whole strip. The next one is not far: it is asked for meanwhile, line by line, as no hardware would guess it. */
-SIMD_INLINE void simd_matmul_pack_whole(float *to, const uint8_t *from, uint64_t stride, uint32_t columns,
-                                        uint32_t depth) {
-    for (uint32_t p = 0; p < depth; p++, from += stride, to += columns) memcpy(to, from, 4 * columns);
-}
+/* The steps of some columns of b, and where they are packed: zeros up to whole vectors. */
+struct simd_matmul_strip {
+    const uint8_t *from;
+    float *to;
+    uint32_t columns, width; /* columns = 0: there is none */
+};
 
-/* A narrow strip, zeros up to whole vectors. */
-static inline void simd_matmul_pack_some(float *to, const uint8_t *from, uint64_t stride, uint32_t columns,
-                                         uint32_t width, uint32_t depth) {
-    for (uint32_t p = 0; p < depth; p++, from += stride, to += width) {
-        memcpy(to, from, 4 * columns);
-        memset(to + columns, 0, 4 * (width - columns));
-    }
+/* The steps [step, end) of a strip, its rows `stride` bytes apart. */
+SIMD_INLINE void simd_matmul_pack_b(const struct simd_matmul_strip *strip, uint64_t stride, uint32_t step, uint32_t end,
+                                    const uint32_t whole) {
+    const uint8_t *from = strip->from + step * stride;
+    float *to = strip->to + step * strip->width;
+    if (strip->columns == whole) /* a constant: no call */
+        for (; step < end; step++, from += stride, to += whole) memcpy(to, from, 4 * whole);
+    else
+        for (; step < end; step++, from += stride, to += strip->width) {
+            memcpy(to, from, 4 * strip->columns);
+            memset(to + strip->columns, 0, 4 * (strip->width - strip->columns));
+        }
 }
 
 /* ---- blocks ----------------------------------------------------------------------------------------------- */
 
-/* Points a tile at its strip of b: where it lies, if only one tile will read it and vectors are whole; else packed. */
-SIMD_INLINE void simd_matmul_strip(struct simd_matmul_tile *tile, float *block, const uint8_t *from, uint64_t stride,
-                                   uint32_t rows, const struct simd_matmul_isa *isa) {
-    const uint32_t width = (tile->columns + isa->lanes - 1) / isa->lanes * isa->lanes;
-    tile->b = (const uint8_t *)block;
-    tile->b_stride = 4 * width;
-    if (width == tile->columns && rows <= isa->rows) {
-        tile->b = from;
-        tile->b_stride = stride;
-    } else if (tile->columns == isa->columns) {
-        simd_matmul_pack_whole(block, from, stride, isa->columns, tile->depth);
-    } else {
-        simd_matmul_pack_some(block, from, stride, tile->columns, width, tile->depth);
-    }
+/* The next strip of a part. */
+SIMD_INLINE struct simd_matmul_strip simd_matmul_strip_at(const uint8_t *b, uint64_t column, uint64_t column_end,
+                                                          float *to, const struct simd_matmul_isa *isa) {
+    const uint32_t columns = (uint32_t)simd_matmul_min(isa->columns, column_end - column);
+    return (struct simd_matmul_strip){b + 4 * column, to, columns,
+                                      (columns + isa->lanes - 1) / isa->lanes * isa->lanes};
 }
 
-/* All rows of a band over one strip. */
+/* All rows of a band over one strip. Before each tile, a slice of the next strip is packed that was asked for before
+ * the tile before: rows of b are far apart, and no hardware guesses which lines come next. */
 SIMD_INLINE void simd_matmul_band(struct simd_matmul_tile tile, const float *a, uint8_t *out, uint32_t rows,
-                                  const uint8_t *next, uint64_t stride, const struct simd_matmul_isa *isa) {
-    const uint32_t each = (tile.depth * isa->rows + rows - 1) / rows;
-    while (rows > 0) {
-        for (uint32_t p = 0; p < each; p++, next += stride) simd_matmul_fetch(next, 0, 4 * isa->columns);
-#ifdef OUTP
-        for (uint32_t i = 0; i < 12; i++) simd_matmul_fetch(out, (12+i)*tile.out_stride, 4 * isa->columns);
-#endif
+                                  const struct simd_matmul_strip *next, uint64_t stride,
+                                  const struct simd_matmul_isa *isa) {
+    const uint32_t slice = tile.depth * isa->rows / rows + 1;
+    for (uint32_t step = 0; rows > 0; rows -= tile.rows) {
         tile.a = a;
         tile.out = out;
         tile.rows = simd_matmul_share(rows, isa->rows);
-        isa->tile(&tile);
         a += tile.rows * tile.depth;
         out += tile.rows * tile.out_stride;
-        rows -= tile.rows;
+        if (next->columns > 0) {
+            const uint32_t end = rows == tile.rows ? tile.depth : (uint32_t)simd_matmul_min(step + slice, tile.depth);
+            simd_matmul_pack_b(next, stride, step, end, isa->columns);
+            step = end;
+            for (uint32_t p = end; p < tile.depth && p < end + slice; p++)
+                simd_matmul_fetch(next->from + p * stride, 0, 4 * isa->columns);
+        }
+        if (!tile.first)
+        for (uint32_t i = 0; i < tile.rows; i++) simd_matmul_fetch(out, i * tile.out_stride, 4 * isa->columns);
+        isa->tile(&tile);
+    }
+}
+
+/* The steps of a part that are in the block of a, with b packed. */
+SIMD_INLINE void simd_matmul_many(struct simd_matmul_tile tile, const struct simd_matmul *x,
+                                  const struct simd_matmul_part *part, const uint8_t *b,
+                                  struct simd_matmul_blocks *blocks, const struct simd_matmul_isa *isa) {
+    const uint32_t rows = (uint32_t)(part->row_end - part->row);
+    struct simd_matmul_strip strip =
+        simd_matmul_strip_at(b, part->column, part->column_end, blocks->b[0], isa);
+    simd_matmul_pack_b(&strip, 4 * x->n, 0, tile.depth, isa->columns);
+    for (uint64_t column = part->column; column < part->column_end;) {
+        float *const other = strip.to == blocks->b[0] ? blocks->b[1] : blocks->b[0];
+        tile.b = (const uint8_t *)strip.to;
+        tile.b_stride = 4 * strip.width;
+        tile.columns = strip.columns;
+        strip = simd_matmul_strip_at(b, column + tile.columns, part->column_end, other, isa);
+        simd_matmul_band(tile, blocks->a, x->out + 4 * (part->row * x->n + column), rows, &strip, 4 * x->n, isa);
+        column += tile.columns;
+    }
+}
+
+/* The same for so few rows that each strip is read by one tile: where it lies, if that makes whole vectors. */
+SIMD_INLINE void simd_matmul_few(struct simd_matmul_tile tile, const struct simd_matmul *x,
+                                 const struct simd_matmul_part *part, const uint8_t *b,
+                                 struct simd_matmul_blocks *blocks, const struct simd_matmul_isa *isa) {
+    tile.a = blocks->a;
+    tile.rows = (uint32_t)(part->row_end - part->row);
+    for (uint64_t column = part->column; column < part->column_end; column += tile.columns) {
+        const struct simd_matmul_strip strip =
+            simd_matmul_strip_at(b, column, part->column_end, blocks->b[0], isa);
+        const bool packed = strip.width != strip.columns;
+        if (packed) simd_matmul_pack_b(&strip, 4 * x->n, 0, tile.depth, isa->columns);
+        tile.columns = strip.columns;
+        tile.b = packed ? (const uint8_t *)strip.to : strip.from;
+        tile.b_stride = packed ? 4 * strip.width : 4 * x->n;
+        tile.out = x->out + 4 * (part->row * x->n + column);
+        isa->tile(&tile);
     }
 }
 
@@ -159,14 +201,14 @@ SIMD_INLINE void simd_matmul_steps(const struct simd_matmul *x, const struct sim
                                    uint32_t depth, struct simd_matmul_blocks *blocks,
                                    const struct simd_matmul_isa *isa) {
     const uint32_t rows = (uint32_t)(part->row_end - part->row);
-    struct simd_matmul_tile tile = {
+    const struct simd_matmul_tile tile = {
         .depth = depth, .out_stride = 4 * x->n, .first = step == 0, .last = step + depth == x->k};
+    const uint8_t *b = x->b + 4 * step * x->n;
     simd_matmul_pack_a(blocks->a, x->a + 4 * (part->row * x->k + step), 4 * x->k, rows, depth, isa->rows);
-    for (uint64_t column = part->column; column < part->column_end; column += tile.columns) {
-        tile.columns = (uint32_t)simd_matmul_min(isa->columns, part->column_end - column);
-        simd_matmul_strip(&tile, blocks->b, x->b + 4 * (step * x->n + column), 4 * x->n, rows, isa);
-        simd_matmul_band(tile, blocks->a, x->out + 4 * (part->row * x->n + column), rows, x->b + 4 * (step * x->n + column + isa->columns), 4*x->n, isa);
-    }
+    if (rows <= isa->rows)
+        simd_matmul_few(tile, x, part, b, blocks, isa);
+    else
+        simd_matmul_many(tile, x, part, b, blocks, isa);
 }
 
 SIMD_INLINE void simd_matmul_part_run(const struct simd_matmul *x, const struct simd_matmul_part *part,

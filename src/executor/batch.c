@@ -72,55 +72,71 @@ static enum svmx_status must_be_building(svmx_batch_t *batch) {
 }
 
 /* Is the batch the caller's, filled or done? */
-static bool is_callers(svmx_batch_t *batch) {
+static bool is_callers(const svmx_batch_t *batch) {
     uint32_t state = atomic_load_explicit(&batch->state, memory_order_acquire);
     return state == SVMX__BUILDING || state == SVMX__DONE;
 }
 
-enum svmx_status svmx_batch_reset(svmx_batch_t *batch) {
+/* OK if the caller may change what the batch is. */
+static enum svmx_status must_be_callers(svmx_batch_t *batch) {
     if (!batch) return SVMX_ERR_ARGUMENT;
     if (!is_callers(batch)) return SVMX_ERR_STATE;
+    if (!atomic_load_explicit(&batch->executor->closed, memory_order_acquire)) return SVMX_OK;
+    return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
+}
+
+enum svmx_status svmx_batch_reset(svmx_batch_t *batch) {
+    enum svmx_status status = must_be_callers(batch);
+    if (status != SVMX_OK) return status;
     batch->task_count = batch->slot_count = batch->part_count = batch->level_count = 0;
     for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->out_hull[i].high = batch->out_hull[i].low = 0;
     for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->in_hull[i].high = batch->in_hull[i].low = 0;
     batch->overlap_checked = false;
+    atomic_store_explicit(&batch->answered, false, memory_order_relaxed);
     batch->error.line[0] = '\0';
     atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
     return SVMX_OK;
 }
 
 enum svmx_status svmx_batch_rearm(svmx_batch_t *batch) {
-    if (!batch) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&batch->state, memory_order_acquire) != SVMX__DONE) return SVMX_ERR_STATE;
+    enum svmx_status status = must_be_callers(batch);
+    if (status != SVMX_OK) return status;
+    if (atomic_load_explicit(&batch->state, memory_order_acquire) != SVMX__DONE)
+        return svmx__fail(&batch->error, SVMX_ERR_STATE, "this batch has not run yet: submit it first");
     atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
     return SVMX_OK;
 }
 
 enum svmx_status svmx_batch_set_tag(svmx_batch_t *batch, uint64_t tag) {
-    if (!batch) return SVMX_ERR_ARGUMENT;
-    if (!is_callers(batch)) return SVMX_ERR_STATE;
-    batch->tag = tag;
-    return SVMX_OK;
+    enum svmx_status status = must_be_callers(batch);
+    if (status == SVMX_OK) batch->tag = tag;
+    return status;
 }
 
 enum svmx_status svmx_batch_on_done(svmx_batch_t *batch, svmx_done_fn done, void *user) {
-    if (!batch) return SVMX_ERR_ARGUMENT;
-    if (!is_callers(batch)) return SVMX_ERR_STATE;
+    enum svmx_status status = must_be_callers(batch);
+    if (status != SVMX_OK) return status;
     batch->done = done;
     batch->done_user = user;
     return SVMX_OK;
 }
 
 enum svmx_status svmx_batch_set_eventfd(svmx_batch_t *batch, int fd) {
-    if (!batch) return SVMX_ERR_ARGUMENT;
-    if (!is_callers(batch)) return SVMX_ERR_STATE;
+    enum svmx_status status = must_be_callers(batch);
+    if (status != SVMX_OK) return status;
+    pthread_mutex_lock(&batch->lock); /* the last completion may still be writing to the old one */
     batch->eventfd = fd;
+    pthread_mutex_unlock(&batch->lock);
     return SVMX_OK;
 }
 
 uint32_t svmx_batch_task_count(const svmx_batch_t *batch) { return batch ? batch->task_count : 0; }
 
-const char *svmx_batch_error(const svmx_batch_t *batch) { return batch ? batch->error.line : "batch is NULL"; }
+const char *svmx_batch_error(const svmx_batch_t *batch) {
+    if (!batch) return "batch is NULL";
+    /* the text of a batch that is under way is the library's to write */
+    return is_callers(batch) ? batch->error.line : "this batch is under way: wait for it first";
+}
 
 /* ---- adding a task ------------------------------------------------------------------------------------------- */
 

@@ -117,6 +117,7 @@ struct svmx_batch {
 
     /* Progress. */
     bool counted;          /* it holds a place in the queue (svmx_submit) */
+    atomic_bool answered;  /* every part has its results: receipts may be read */
     uint32_t level;        /* that is running */
     atomic_uint parts_left; /* of this level; who takes the last one goes on */
     uint64_t enter_ns;

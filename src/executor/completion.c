@@ -29,24 +29,24 @@ static void leave_queue(struct svmx_executor *executor) {
     pthread_mutex_unlock(&executor->admission);
 }
 
-static void tell_caller(struct svmx_batch *batch, enum svmx_status status) {
-    if (batch->done) batch->done(batch, status, batch->done_user);
-    if (batch->eventfd >= 0) {
-        const uint64_t one = 1;
-        ssize_t written = write(batch->eventfd, &one, sizeof one);
-        if (written != (ssize_t)sizeof one)
-            svmx__log(&batch->executor->log, SVMX_LOG_WARN, "the eventfd %d of a batch cannot be written",
-                      batch->eventfd);
-    }
+/* Under batch->lock, after the change to DONE: who reads the eventfd finds the batch done, and who then destroys the
+ * batch waits for the lock. A write that fails has no one to be told to. */
+static void ring(const struct svmx_batch *batch) {
+    if (batch->eventfd < 0) return;
+    const uint64_t one = 1;
+    ssize_t written = write(batch->eventfd, &one, sizeof one);
+    (void)written;
 }
 
 void svmx__complete(struct svmx_batch *batch, enum svmx_status status) {
     count(batch, status);
     batch->status = status;
-    tell_caller(batch, status);
+    atomic_store_explicit(&batch->answered, status == SVMX_OK, memory_order_release);
+    if (batch->done) batch->done(batch, status, batch->done_user);
     if (batch->counted) leave_queue(batch->executor);
     pthread_mutex_lock(&batch->lock);
     atomic_store_explicit(&batch->state, SVMX__DONE, memory_order_release);
+    ring(batch);
     pthread_cond_broadcast(&batch->finished);
     pthread_mutex_unlock(&batch->lock);
 }

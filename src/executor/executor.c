@@ -29,9 +29,15 @@ static enum svmx_status copy_options(const struct svmx_options *given, struct sv
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "options.size is %zu: set it to sizeof(struct svmx_options)",
                           given->size);
     memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
+    if (options->flags & ~(uint32_t)SVMX_OPEN_NO_ENVIRONMENT)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "options.flags is 0x%x: this version knows none but 0x%x",
+                          options->flags, (unsigned)SVMX_OPEN_NO_ENVIRONMENT);
     if (options->static_plugin_count && !options->static_plugins)
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "options.static_plugins is NULL but its count is %zu",
                           options->static_plugin_count);
+    for (size_t i = 0; i < options->static_plugin_count; i++)
+        if (!options->static_plugins[i])
+            return svmx__fail(why, SVMX_ERR_ARGUMENT, "options.static_plugins[%zu] is NULL", i);
     return SVMX_OK;
 }
 
@@ -126,7 +132,10 @@ void svmx__executor_release(struct svmx_executor *executor) {
 void svmx_close(svmx_executor_t *executor) {
     if (!executor) return;
     pthread_mutex_lock(&executor->admission);
-    atomic_store(&executor->closed, true);
+    if (atomic_exchange(&executor->closed, true)) { /* twice; the handle still exists because a batch holds it */
+        pthread_mutex_unlock(&executor->admission);
+        return;
+    }
     pthread_cond_broadcast(&executor->room); /* a submit that waits for room gives up */
     while (executor->under_way > 0) pthread_cond_wait(&executor->room, &executor->admission);
     pthread_mutex_unlock(&executor->admission);

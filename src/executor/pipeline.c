@@ -122,6 +122,10 @@ enum svmx_status svmx_run(svmx_batch_t *batch) {
 
 enum svmx_status svmx_submit(svmx_batch_t *batch, uint32_t flags) {
     if (!batch) return SVMX_ERR_ARGUMENT;
-    if (flags & ~(uint32_t)SVMX_SUBMIT_NONBLOCK) return SVMX_ERR_ARGUMENT;
+    if (flags & ~(uint32_t)SVMX_SUBMIT_NONBLOCK) {
+        if (svmx_poll(batch) == SVMX_BUSY) return SVMX_ERR_STATE;
+        return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT, "flags is 0x%x: this version knows none but 0x%x", flags,
+                          (unsigned)SVMX_SUBMIT_NONBLOCK);
+    }
     return enter(batch, false, flags);
 }

@@ -9,16 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
-uint32_t svmx_receipt_count(const svmx_batch_t *batch) {
-    return batch && atomic_load_explicit(&batch->state, memory_order_acquire) != SVMX__BUILDING ? batch->part_count : 0;
+/* acquire: pairs with the release in svmx__complete */
+static bool is_answered(const svmx_batch_t *batch) {
+    return atomic_load_explicit(&batch->answered, memory_order_acquire);
 }
+
+uint32_t svmx_receipt_count(const svmx_batch_t *batch) { return batch && is_answered(batch) ? batch->part_count : 0; }
 
 /* a - b, or 0 where one of them was not taken */
 static uint64_t since(uint64_t a, uint64_t b) { return b && a > b ? a - b : 0; }
 
 enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t at, struct svmx_receipt *receipt) {
     if (!batch || !receipt || receipt->size < sizeof *receipt) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&batch->state, memory_order_acquire) == SVMX__BUILDING) return SVMX_ERR_STATE;
+    if (!is_answered(batch)) return SVMX_ERR_STATE;
+    if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
     if (at >= batch->part_count) return SVMX_ERR_UNKNOWN;
     const struct svmx__part *part = &batch->parts[at];
     const size_t size = receipt->size;

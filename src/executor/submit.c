@@ -149,25 +149,22 @@ void svmx__submit_undo(struct svmx_batch *batch) {
     atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
 }
 
-static enum svmx_status state_error(struct svmx_batch *batch, uint32_t state) {
+enum svmx_status svmx__submit(struct svmx_batch *batch, enum svmx__batch_state next, uint32_t flags) {
+    uint32_t state = atomic_load_explicit(&batch->state, memory_order_acquire);
+    if (state != SVMX__BUILDING && state != SVMX__DONE) return SVMX_ERR_STATE; /* even its text is the library's now */
+    if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire))
+        return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
     if (state == SVMX__DONE)
         return svmx__fail(&batch->error, SVMX_ERR_STATE,
                           "this batch has run: svmx_batch_reset empties it, svmx_batch_rearm runs it again");
-    return SVMX_ERR_STATE; /* under way: even its error text is the library's now */
-}
-
-enum svmx_status svmx__submit(struct svmx_batch *batch, enum svmx__batch_state next, uint32_t flags) {
-    uint32_t state = atomic_load_explicit(&batch->state, memory_order_acquire);
-    if (state != SVMX__BUILDING) return state_error(batch, state);
-    if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire))
-        return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
     enum svmx_status status = check_overlap(batch);
     if (status != SVMX_OK) return status;
     /* From here on one thread has it; a second submit of the same batch loses this race. */
     if (!atomic_compare_exchange_strong_explicit(&batch->state, &state, next, memory_order_acq_rel,
                                                  memory_order_acquire))
-        return state_error(batch, state);
+        return SVMX_ERR_STATE;
     batch->counted = false;
+    atomic_store_explicit(&batch->answered, false, memory_order_relaxed);
     if (next != SVMX__QUEUED) return SVMX_OK;
     status = enter_queue(batch, (flags & SVMX_SUBMIT_NONBLOCK) != 0);
     if (status == SVMX_OK)

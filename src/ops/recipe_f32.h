@@ -35,9 +35,9 @@ static inline float svmx__at_least_f32(float x, float limit) { return limit > x 
 
 /* ---- exp: x = n ln 2 + r, e^x = 2^n e^r --------------------------------------------------------------------- */
 
-#define SVMX__EXP_MAGIC  0x1.8p23f       /* numbers as large as this have no fraction: adding it rounds to an integer */
-#define SVMX__EXP_LOG2E  0x1.715476p+0f  /* 1 / ln 2 */
-#define SVMX__EXP_LN2_HI 0x1.62e430p-1f  /* ln 2, rounded */
+#define SVMX__EXP_MAGIC  0x1.8p23f      /* numbers as large as this have no fraction: adding it rounds to an integer */
+#define SVMX__EXP_LOG2E  0x1.715476p+0f /* 1 / ln 2 */
+#define SVMX__EXP_LN2_HI 0x1.62e430p-1f /* ln 2, rounded */
 #define SVMX__EXP_LN2_LO -0x1.05c610p-29f /* what is missing from it */
 
 /* e^r = 1 + r + r^2 (C2 + C3 r + ... + C6 r^4), |r| <= ln 2 / 2 */
@@ -127,11 +127,11 @@ static inline float svmx__gelu_f32(float x) {
 
 /* a + a^3 (T3 + T5 a^2 + ... + T11 a^8) */
 #define SVMX__TANH_SPLIT 0.625f
-#define SVMX__TANH_T3  -0x1.555532p-2f
-#define SVMX__TANH_T5  0x1.1106f6p-3f
-#define SVMX__TANH_T7  -0x1.b835a4p-5f
-#define SVMX__TANH_T9  0x1.51f8cep-6f
-#define SVMX__TANH_T11 -0x1.750ce4p-8f
+#define SVMX__TANH_T3    -0x1.555532p-2f
+#define SVMX__TANH_T5    0x1.1106f6p-3f
+#define SVMX__TANH_T7    -0x1.b835a4p-5f
+#define SVMX__TANH_T9    0x1.51f8cep-6f
+#define SVMX__TANH_T11   -0x1.750ce4p-8f
 
 static inline float svmx__tanh_near(float a) {
     const float b = a * a;

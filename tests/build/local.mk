@@ -6,7 +6,7 @@ build_suites = \
 	%D%/symbols.sh \
 	%D%/test_sum_tests.sh
 shell_suites += $(build_suites)
-EXTRA_DIST += $(build_suites) %D%/installed.sh
+EXTRA_DIST += $(build_suites) %D%/installed.sh %D%/same-bits.sh
 
 # `make installcheck`, also part of distcheck: what was installed, used as a stranger would.
 if NATIVE

@@ -27,9 +27,11 @@ finish() {
     exit 0
 }
 
-# Names that a shared object defines for others, without the nodes of the symbol map and without what the tools for
-# sanitizers and coverage add.
-exported() { nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | grep -v '^__' | sort -u; }
+# Names that a shared object defines for others, without the nodes of the symbol map and without what sanitizers and gcov
+# (mangle_path) add.
+exported() {
+    nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | grep -vE '^__|^mangle_path$' | sort -u
+}
 
 sed -n 's/^#.*//; /SVMX_EXPORT/,/;/p' "$src/include/svmx/svmx.h" | tr '\n' ' ' | tr ';' '\n' |
     sed -n 's/.*SVMX_EXPORT[^(]*[ *]\(svmx_[a-z0-9_]*\)(.*/\1/p' | sort -u >"$work/header"

@@ -1,0 +1,112 @@
+/*
+ * test_route.c: stage 3: the first device that is usable and has the operation; after a failure, the next that is inline.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/batch.h"
+#include "executor/executor.h"
+#include "executor/stages.h"
+
+#include <criterion/criterion.h>
+#include <svmx/ops.h>
+
+/* An executor of five devices that are only described: fast, faster, inline, inline, the reference. */
+enum { DEVICES = 5, OP = SVMX_OP_VEC_ADD_F32 };
+static struct svmx_executor *ours;
+static struct svmx__device devices[DEVICES];
+static struct svmx_batch ours_batch;
+static struct svmx__part part;
+
+static void make(void) {
+    static struct svmx_executor made;
+    ours = &made;
+    made.devices = devices;
+    made.device_count = DEVICES;
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        devices[i].executor = ours;
+        devices[i].id = i;
+        devices[i].inline_ = i >= 2;
+        atomic_init(&devices[i].usable, true);
+    }
+    ours_batch.executor = ours;
+    part = (struct svmx__part){.batch = &ours_batch, .op = svmx__op_by_id(OP)};
+    svmx__route_publish(ours, OP);
+}
+
+TestSuite(route, .init = make);
+
+static uint32_t routed(void) {
+    svmx__route(&part);
+    return part.device->id;
+}
+
+Test(route, the_first_that_serves) {
+    cr_assert_eq(routed(), 0);
+    atomic_store(&devices[0].usable, false);
+    svmx__route_publish(ours, OP);
+    cr_assert_eq(routed(), 1);
+    atomic_store(&devices[1].fitness[OP], SVMX__UNFIT);
+    svmx__route_publish(ours, OP);
+    cr_assert_eq(routed(), 2);
+    atomic_store(&devices[0].usable, true);
+    svmx__route_publish(ours, OP);
+    cr_assert_eq(routed(), 0, "it came back");
+}
+
+Test(route, unfit_is_for_one_operation) {
+    atomic_store(&devices[0].fitness[OP], SVMX__UNFIT);
+    svmx__route_publish(ours, OP);
+    svmx__route_publish(ours, SVMX_OP_SHA256);
+    cr_assert_eq(routed(), 1);
+    part.op = svmx__op_by_id(SVMX_OP_SHA256);
+    cr_assert_eq(routed(), 0);
+}
+
+Test(route, the_reference_serves_whatever_is_said_of_it) {
+    for (int i = 0; i < DEVICES; i++) atomic_store(&devices[i].usable, false);
+    svmx__route_publish(ours, OP);
+    cr_assert_eq(routed(), DEVICES - 1);
+}
+
+Test(route, no_failure_no_second_device) {
+    part.device = &devices[1];
+    part.status = SVMX_OK;
+    cr_assert_not(svmx__route_again(&part));
+    cr_assert_eq(part.redone, 0);
+    cr_assert_eq(part.device, &devices[1]);
+}
+
+Test(route, after_a_failure_the_inline_ones_in_order_each_once) {
+    part.device = &devices[0];
+    part.status = SVMX_ERR_BACKEND;
+    cr_assert(svmx__route_again(&part));
+    cr_assert_eq(part.device, &devices[2], "one that needs a queue is not asked: this thread is not its submitter");
+    cr_assert_eq(part.redone, 1);
+    cr_assert(svmx__route_again(&part));
+    cr_assert_eq(part.device, &devices[3]);
+    cr_assert(svmx__route_again(&part));
+    cr_assert_eq(part.device, &devices[4]);
+    cr_assert_eq(part.redone, 3);
+    cr_assert_not(svmx__route_again(&part), "there is nobody after the reference");
+    cr_assert_eq(atomic_load(&ours->fallbacks), 4);
+    cr_assert_eq(atomic_load(&devices[0].failures), 1);
+}
+
+Test(route, who_does_not_serve_is_left_out) {
+    atomic_store(&devices[2].usable, false);
+    atomic_store(&devices[3].fitness[OP], SVMX__UNFIT);
+    part.device = &devices[1];
+    part.status = SVMX_TIMEOUT;
+    cr_assert(svmx__route_again(&part));
+    cr_assert_eq(part.device, &devices[4]);
+}
+
+Test(route, unsupported_is_no_failure) {
+    part.device = &devices[2];
+    part.status = SVMX_ERR_UNSUPPORTED;
+    part.pipeline = (const struct svmx__pipeline *)&part;
+    cr_assert(svmx__route_again(&part));
+    cr_assert_eq(part.redone, 0);
+    cr_assert_eq(atomic_load(&ours->fallbacks), 0);
+    cr_assert_null(part.pipeline, "another device's pipeline");
+}
