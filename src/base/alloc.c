@@ -7,8 +7,7 @@
 
 #include <stdlib.h>
 
-bool svmx__grow(void **array, size_t *capacity, size_t need, size_t entry_bytes) {
-    if (need <= *capacity) return true;
+bool svmx__grow_now(void **array, size_t *capacity, size_t need, size_t entry_bytes) {
     size_t wanted = *capacity + *capacity / 2 + 16;
     if (wanted < need) wanted = need;
     if (wanted > SIZE_MAX / entry_bytes) return false;

@@ -30,7 +30,10 @@ static inline uint64_t svmx__pow2(uint64_t value) {
  * Makes room for `need` entries of `entry_bytes` in a growing array: *array may move, *capacity grows at least by half.
  * false: no memory, nothing changed. Entries are not cleared.
  */
-bool svmx__grow(void **array, size_t *capacity, size_t need, size_t entry_bytes);
+bool svmx__grow_now(void **array, size_t *capacity, size_t need, size_t entry_bytes);
+static inline bool svmx__grow(void **array, size_t *capacity, size_t need, size_t entry_bytes) {
+    return need <= *capacity || svmx__grow_now(array, capacity, need, entry_bytes);
+}
 
 /* Memory aligned to a power of two, at least 64; freed with free(). NULL when there is none; never NULL for 0 bytes. */
 void *svmx__aligned_alloc(size_t bytes, size_t alignment);

@@ -50,17 +50,26 @@ static struct svmx_slot *sort_spans(struct svmx_slot *spans, size_t count) {
     return from;
 }
 
-/* Does a span touch one of the sorted, disjoint `outs`? */
-static bool touches_any(const struct svmx_slot *outs, size_t count, const struct svmx_slot *span) {
-    size_t low = 0, high = count; /* first out that ends behind the span's start */
+/* Is outs[at] the first that ends behind an address? `at` may be count: none does. */
+static bool is_first_behind(const struct svmx_slot *outs, size_t count, size_t at, uint64_t address) {
+    return (at == 0 || outs[at - 1].at + outs[at - 1].bytes <= address) &&
+           (at == count || outs[at].at + outs[at].bytes > address);
+}
+
+/* The first of the sorted, disjoint `outs` that ends behind an address, or count. `near` is where the last search ended:
+ * arguments mostly lie in memory in the order of their tasks, and the answer is the same or the next. */
+static size_t first_behind(const struct svmx_slot *outs, size_t count, size_t near, uint64_t address) {
+    if (is_first_behind(outs, count, near, address)) return near;
+    if (near < count && is_first_behind(outs, count, near + 1, address)) return near + 1;
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (outs[middle].at + outs[middle].bytes > span->at)
+        if (outs[middle].at + outs[middle].bytes > address)
             high = middle;
         else
             low = middle + 1;
     }
-    return low < count && outs[low].at < span->at + span->bytes;
+    return low;
 }
 
 /* Is slot `at` of a task an output (or else an input) in memory? */
@@ -84,13 +93,17 @@ static enum svmx_status check_outputs(struct svmx_batch *batch, struct svmx_slot
         return svmx__fail(&batch->error, SVMX_ERR_MEMORY, "no memory to check a batch of %" PRIu32 " tasks",
                           batch->task_count);
     size_t outs = 0;
+    bool in_order = true;
     for (uint32_t t = 0; t < batch->task_count; t++) {
         const struct svmx__op *op = batch->parts[batch->tasks[t].part].op;
         const struct svmx_slot *slots = svmx__task_slots(batch, t);
         for (uint32_t i = 0; i < op->param_count; i++)
-            if (is_memory(op, slots, i, SVMX_OUT)) batch->spans[outs++] = slots[i];
+            if (is_memory(op, slots, i, SVMX_OUT)) {
+                in_order = in_order && (outs == 0 || batch->spans[outs - 1].at <= slots[i].at);
+                batch->spans[outs++] = slots[i];
+            }
     }
-    *sorted = sort_spans(batch->spans, outs);
+    *sorted = in_order ? batch->spans : sort_spans(batch->spans, outs);
     *count = outs;
     for (size_t i = 1; i < outs; i++)
         if ((*sorted)[i - 1].at + (*sorted)[i - 1].bytes > (*sorted)[i].at)
@@ -106,12 +119,14 @@ static enum svmx_status check_overlap(struct svmx_batch *batch) {
     size_t count;
     enum svmx_status status = check_outputs(batch, &outs, &count);
     if (status != SVMX_OK) return status;
+    size_t near[SVMX__MAX_PARAMS] = {0};
     for (uint32_t t = 0; t < batch->task_count; t++) {
         const struct svmx__part *part = &batch->parts[batch->tasks[t].part];
         const struct svmx_slot *slots = svmx__task_slots(batch, t);
         for (uint32_t i = 0; i < part->op->param_count; i++) {
             if (!is_memory(part->op, slots, i, SVMX_IN) || (batch->tasks[t].results >> i & 1)) continue;
-            if (touches_any(outs, count, &slots[i])) return overlap_error(batch, t, i);
+            near[i] = first_behind(outs, count, near[i], slots[i].at);
+            if (near[i] < count && outs[near[i]].at < slots[i].at + slots[i].bytes) return overlap_error(batch, t, i);
         }
     }
     batch->overlap_checked = true;

@@ -13,12 +13,41 @@
 
 extern const struct svmx__op svmx__op_vec_add_f32, svmx__op_vec_mul_f32, svmx__op_sum_f32, svmx__op_dot_f32;
 extern const struct svmx__op svmx__op_sha256, svmx__op_keccak256;
+extern const struct svmx__op svmx__op_vec_sub_f32, svmx__op_axpy_f32, svmx__op_max_f32, svmx__op_min_f32;
+extern const struct svmx__op svmx__op_relu_f32, svmx__op_leaky_relu_f32, svmx__op_elu_f32, svmx__op_clip_f32;
+extern const struct svmx__op svmx__op_sigmoid_f32, svmx__op_tanh_f32, svmx__op_swish_f32, svmx__op_gelu_f32;
+extern const struct svmx__op svmx__op_exp_f32, svmx__op_softmax_f32, svmx__op_log_softmax_f32;
+extern const struct svmx__op svmx__op_max_abs_diff_f32, svmx__op_vec_add_f64, svmx__op_axpy_f64, svmx__op_sum_f64;
+extern const struct svmx__op svmx__op_max_abs_diff_f64;
 
 /* By id. An entry may be missing: an operation whose library was not there at build time. */
 static const struct svmx__op *const table[SVMX__OP_LIMIT] = {
-    [SVMX_OP_VEC_ADD_F32] = &svmx__op_vec_add_f32, [SVMX_OP_VEC_MUL_F32] = &svmx__op_vec_mul_f32,
-    [SVMX_OP_SUM_F32] = &svmx__op_sum_f32,         [SVMX_OP_DOT_F32] = &svmx__op_dot_f32,
-    [SVMX_OP_SHA256] = &svmx__op_sha256,           [SVMX_OP_KECCAK256] = &svmx__op_keccak256,
+    [SVMX_OP_VEC_ADD_F32] = &svmx__op_vec_add_f32,
+    [SVMX_OP_VEC_MUL_F32] = &svmx__op_vec_mul_f32,
+    [SVMX_OP_SUM_F32] = &svmx__op_sum_f32,
+    [SVMX_OP_DOT_F32] = &svmx__op_dot_f32,
+    [SVMX_OP_SHA256] = &svmx__op_sha256,
+    [SVMX_OP_KECCAK256] = &svmx__op_keccak256,
+    [SVMX_OP_VEC_SUB_F32] = &svmx__op_vec_sub_f32,
+    [SVMX_OP_AXPY_F32] = &svmx__op_axpy_f32,
+    [SVMX_OP_MAX_F32] = &svmx__op_max_f32,
+    [SVMX_OP_MIN_F32] = &svmx__op_min_f32,
+    [SVMX_OP_RELU_F32] = &svmx__op_relu_f32,
+    [SVMX_OP_LEAKY_RELU_F32] = &svmx__op_leaky_relu_f32,
+    [SVMX_OP_ELU_F32] = &svmx__op_elu_f32,
+    [SVMX_OP_CLIP_F32] = &svmx__op_clip_f32,
+    [SVMX_OP_SIGMOID_F32] = &svmx__op_sigmoid_f32,
+    [SVMX_OP_TANH_F32] = &svmx__op_tanh_f32,
+    [SVMX_OP_SWISH_F32] = &svmx__op_swish_f32,
+    [SVMX_OP_GELU_F32] = &svmx__op_gelu_f32,
+    [SVMX_OP_EXP_F32] = &svmx__op_exp_f32,
+    [SVMX_OP_SOFTMAX_F32] = &svmx__op_softmax_f32,
+    [SVMX_OP_LOG_SOFTMAX_F32] = &svmx__op_log_softmax_f32,
+    [SVMX_OP_MAX_ABS_DIFF_F32] = &svmx__op_max_abs_diff_f32,
+    [SVMX_OP_VEC_ADD_F64] = &svmx__op_vec_add_f64,
+    [SVMX_OP_AXPY_F64] = &svmx__op_axpy_f64,
+    [SVMX_OP_SUM_F64] = &svmx__op_sum_f64,
+    [SVMX_OP_MAX_ABS_DIFF_F64] = &svmx__op_max_abs_diff_f64,
 };
 
 const struct svmx__op *svmx__op_by_id(uint32_t id) { return id < SVMX__OP_LIMIT ? table[id] : NULL; }

@@ -14,3 +14,11 @@ installcheck-local:
 	@PKG_CONFIG='$(PKG_CONFIG)' SVMX_TEST_CC='$(CC) $(SVMX_BUILD_CFLAGS)' SVMX_TEST_SRCDIR='$(abs_top_srcdir)' \
 	  DESTDIR='$(DESTDIR)' $(SHELL) $(top_srcdir)/%D%/installed.sh '$(bindir)' '$(libdir)' '$(includedir)' '$(mandir)'
 endif
+
+# What these read besides what all suites depend on.
+%D%/examples.log: README.md examples/embed.c examples/embed$(EXEEXT)
+%D%/symbols.log: src/libsvmx.map include/svmx/svmx.h
+%D%/test_sum_tests.log: scripts/sum-tests
+%D%/packed.log: always
+always:
+.PHONY: always

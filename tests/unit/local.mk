@@ -26,3 +26,5 @@ criterion_suites += \
 %C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_variant_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 endif
+
+%D%/test_operations_doc.log: docs/OPERATIONS.md

@@ -53,11 +53,12 @@ static float *place(enum layout layout, bool out, unsigned *cursor, unsigned *do
     }
     if (layout == OUT_DOWNWARDS) {
         *down -= n + next(3);
+        if (next(60) == 0) *down += 4;
         return arena + *down;
     }
     float *at = arena + *cursor;
     *cursor += n + next(3);
-    if (next(200) == 0) *cursor -= next(4); /* now and then it runs into the next one */
+    if (next(120) == 0) *cursor -= 4; /* now and then it runs into the next one */
     return at;
 }
 

@@ -1,0 +1,116 @@
+/*
+ * test_inspect.c: the questions that an executor answers about itself.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor_fixture.h"
+
+TestSuite(inspect, .init = set_up, .fini = tear_down);
+
+Test(inspect, devices) {
+    struct svmx_device device = {.size = sizeof device};
+    cr_assert_eq(svmx_device_count(executor), 1);
+    cr_assert_eq(svmx_device_get(executor, 0, &device), SVMX_OK);
+    cr_assert_str_eq(device.backend, "reference");
+    cr_assert_eq(device.kind, SVMX_DEVICE_CPU);
+    cr_assert_eq(device.usable, 1);
+    cr_assert_eq(device.tasks + device.launches + device.failures + device.bytes_in + device.busy_ns, 0);
+    cr_assert_eq(svmx_device_get(executor, 1, &device), SVMX_ERR_UNKNOWN);
+    cr_assert_eq(svmx_device_get(executor, UINT32_MAX, &device), SVMX_ERR_UNKNOWN);
+}
+
+Test(inspect, counters_count) {
+    static float out[3][16], in[16];
+    struct svmx_device device = {.size = sizeof device};
+    struct svmx_stats before = {.size = sizeof before}, after = before;
+    for (int round = 0; round < 4; round++) {
+        if (round == 1) cr_assert_eq(svmx_stats_get(executor, &before), SVMX_OK);
+        for (int t = 0; t < 3; t++) cr_assert_eq(svmx_vec_add_f32(batch, out[t], in, in, 16), SVMX_OK);
+        cr_assert_eq(svmx_run(batch), SVMX_OK);
+        cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
+    }
+    cr_assert_eq(svmx_stats_get(executor, &after), SVMX_OK);
+    cr_assert_eq(after.batches, 4);
+    cr_assert_eq(after.tasks, 12);
+    cr_assert_eq(after.launches, 4);
+    cr_assert_eq(after.fallbacks, 0);
+    cr_assert_eq(after.pipeline_hits - before.pipeline_hits, 3, "once built it is found");
+    cr_assert_eq(after.pipeline_misses, before.pipeline_misses);
+    cr_assert_eq(after.layout_misses, before.layout_misses);
+    cr_assert_eq(svmx_device_get(executor, 0, &device), SVMX_OK);
+    cr_assert_eq(device.tasks, 12);
+    cr_assert_eq(device.launches, 4);
+    cr_assert_eq(device.bytes_in, 12 * 2 * 16 * 4);
+    cr_assert_eq(device.bytes_out, 12 * 16 * 4);
+    cr_assert_gt(device.busy_ns, 0);
+}
+
+Test(inspect, the_pool_is_counted) {
+    static float sum, in[16];
+    struct svmx_stats stats = {.size = sizeof stats};
+    for (int round = 0; round < 5; round++) { /* a sum needs scratch */
+        cr_assert_eq(svmx_sum_f32(batch, &sum, in, 16), SVMX_OK);
+        cr_assert_eq(svmx_run(batch), SVMX_OK);
+        cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
+    }
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    cr_assert_geq(stats.pool_hits, 4);
+    cr_assert_leq(stats.pool_misses, 2);
+    cr_assert_geq(stats.pool_bytes_peak, stats.pool_bytes);
+    cr_assert_gt(stats.pool_bytes, 0);
+}
+
+Test(inspect, operations) {
+    for (uint32_t i = 0; i < svmx_op_count(executor); i++) {
+        struct svmx_op op = {.size = sizeof op};
+        uint32_t number = 0;
+        cr_assert_eq(svmx_op_get(executor, i, &op), SVMX_OK);
+        cr_assert_eq(svmx_op_find(executor, op.name, &number, NULL), SVMX_OK);
+        cr_assert_eq(number, op.id);
+        cr_assert(*op.summary && *op.unit && op.param_count > 0);
+        cr_assert_eq(op.params[0].direction, SVMX_OUT, "outputs first");
+    }
+    struct svmx_op op = {.size = sizeof op};
+    cr_assert_eq(svmx_op_get(executor, svmx_op_count(executor), &op), SVMX_ERR_UNKNOWN);
+}
+
+Test(inspect, the_load_report_says_what_became_of_everybody) {
+    struct svmx_load_entry entry = {.size = sizeof entry};
+    bool found = false;
+    cr_assert_geq(svmx_load_report_count(executor), 1);
+    for (uint32_t i = 0; i < svmx_load_report_count(executor); i++) {
+        cr_assert_eq(svmx_load_report_get(executor, i, &entry), SVMX_OK);
+        cr_assert(entry.name && entry.path && entry.reason && entry.version && entry.licence);
+        if (strcmp(entry.name, "reference") != 0) continue;
+        found = true;
+        cr_assert_eq(entry.verdict, SVMX_LOADED);
+        cr_assert_str_eq(entry.path, "");
+    }
+    cr_assert(found);
+    cr_assert_eq(svmx_load_report_get(executor, svmx_load_report_count(executor), &entry), SVMX_ERR_UNKNOWN);
+}
+
+Test(inspect, settings) {
+    struct svmx_config_entry entry = {.size = sizeof entry};
+    cr_assert_eq(svmx_config_count(executor), SVMX__SETTING_COUNT);
+    cr_assert_eq(svmx_config_get(executor, SVMX__BACKENDS, &entry), SVMX_OK);
+    cr_assert_str_eq(entry.value, "none");
+    cr_assert_eq(entry.source, SVMX_FROM_OPTIONS);
+    cr_assert_eq(svmx_config_get(executor, SVMX__SETTING_COUNT, &entry), SVMX_ERR_UNKNOWN);
+}
+
+Test(inspect, structs_of_a_later_version_are_served) {
+    struct {
+        struct svmx_device device;
+        uint64_t more;
+    } device = {.device.size = sizeof device, .more = 42};
+    struct {
+        struct svmx_stats stats;
+        uint64_t more;
+    } stats = {.stats.size = sizeof stats, .more = 42};
+    cr_assert_eq(svmx_device_get(executor, 0, &device.device), SVMX_OK);
+    cr_assert_eq(svmx_stats_get(executor, &stats.stats), SVMX_OK);
+    cr_assert_eq(device.more, 42);
+    cr_assert_eq(stats.more, 42);
+    cr_assert_eq(device.device.size, sizeof device);
+}
