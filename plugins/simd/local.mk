@@ -17,20 +17,28 @@ simd_parts = %D%/libsimd-common.la
 	%D%/hash_lanes.h %D%/hash_group.h
 
 if BUILD_SIMD_X86
-noinst_LTLIBRARIES += %D%/libsimd-avx2.la %D%/libsimd-avx512.la %D%/libsimd-shani.la
-simd_parts += %D%/libsimd-avx2.la %D%/libsimd-avx512.la %D%/libsimd-shani.la
+simd_isas = %D%/libsimd-avx2.la %D%/libsimd-avx2-lanes.la %D%/libsimd-avx512.la %D%/libsimd-avx512-lanes.la \
+	%D%/libsimd-shani.la
+noinst_LTLIBRARIES += $(simd_isas)
+simd_parts += $(simd_isas)
 %C%_libsimd_avx2_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS)
 %C%_libsimd_avx2_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx2_la_SOURCES = \
 	%D%/vec_avx2.c \
-	%D%/reduce_avx2.c \
+	%D%/reduce_avx2.c
+%C%_libsimd_avx2_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS) $(SVMX_LANES_CFLAGS)
+%C%_libsimd_avx2_lanes_la_CPPFLAGS = $(public_cppflags)
+%C%_libsimd_avx2_lanes_la_SOURCES = \
 	%D%/sha256_avx2.c \
 	%D%/keccak256_avx2.c
 %C%_libsimd_avx512_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX512_CFLAGS)
 %C%_libsimd_avx512_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx512_la_SOURCES = \
 	%D%/vec_avx512.c \
-	%D%/reduce_avx512.c \
+	%D%/reduce_avx512.c
+%C%_libsimd_avx512_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX512_CFLAGS) $(SVMX_LANES_CFLAGS)
+%C%_libsimd_avx512_lanes_la_CPPFLAGS = $(public_cppflags)
+%C%_libsimd_avx512_lanes_la_SOURCES = \
 	%D%/sha256_avx512.c \
 	%D%/keccak256_avx512.c
 %C%_libsimd_shani_la_CFLAGS = $(AM_CFLAGS) $(SVMX_SHANI_CFLAGS)

@@ -16,10 +16,10 @@ enum { KNOWN_ROWS = 4, KNOWN_PAIRS = 11, KNOWN_WORDS = 4 * KNOWN_PAIRS };
 
 /* The primes of secp256k1 and of BN254, 2^256 - 1, 3 2^66 + 5. */
 static const uint64_t known_modulus[KNOWN_ROWS * 4] = {
-    0xfffffffefffffc2f, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff, 0x3c208c16d87cfd47,
-    0x97816a916871ca8d, 0xb85045b68181585d, 0x30644e72e131a029, 0xffffffffffffffff, 0xffffffffffffffff,
-    0xffffffffffffffff, 0xffffffffffffffff, 0x0000000000000005, 0x000000000000000c, 0x0000000000000000,
-    0x0000000000000000,
+    0xfffffffefffffc2f, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff,
+    0x3c208c16d87cfd47, 0x97816a916871ca8d, 0xb85045b68181585d, 0x30644e72e131a029,
+    0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff,
+    0x0000000000000005, 0x000000000000000c, 0x0000000000000000, 0x0000000000000000,
 };
 
 static const uint64_t known_a[KNOWN_ROWS * KNOWN_WORDS] = {

@@ -135,13 +135,13 @@ Test(executor, its_threads_take_no_signals) {
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     cr_assert_eq(memcmp(&before, &after, sizeof before), 0, "the caller's mask was changed");
     char line[256];
-    unsigned threads = 0;
+    unsigned long long threads = 0;
     for (uint32_t i = 0; i < executor->device_count; i++) cr_assert(executor->devices[i].has_submitter);
     FILE *tasks = popen("grep -h -A0 SigBlk /proc/$PPID/task/*/status", "r");
     cr_assert_not_null(tasks);
     while (fgets(line, sizeof line, tasks)) threads += strtoull(line + 8, NULL, 16) >> (SIGUSR1 - 1) & 1;
     pclose(tasks);
-    cr_assert_geq(threads, executor->device_count, "%u threads block SIGUSR1", threads);
+    cr_assert_geq(threads, executor->device_count, "%llu threads block SIGUSR1", threads);
     svmx_close(executor);
 }
 

@@ -49,7 +49,7 @@ Test(host, lines_carry_the_name_of_the_backend_and_the_last_error_is_kept) {
     host->log(host, SVMX_LOG_DEBUG, "too fine");
     cr_assert_eq(lines.count, count, "below the threshold");
     char line[32];
-    svmx__host_last_error(executor->devices[0].backend, line, sizeof line);
+    svmx__host_take_error(executor->devices[0].backend, line, sizeof line);
     cr_assert_str_eq(line, "the fan is %s");
     svmx_close(executor);
 }
