@@ -1,5 +1,6 @@
 EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
+	%D%/BENCHMARKS.md \
 	%D%/INDEX.md \
 	%D%/MIGRATION.md \
 	%D%/OPERATIONS.md \

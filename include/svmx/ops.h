@@ -44,6 +44,16 @@ enum svmx_op_id {
     SVMX_OP_AXPY_F64 = 26,
     SVMX_OP_SUM_F64 = 27,
     SVMX_OP_MAX_ABS_DIFF_F64 = 28,
+    SVMX_OP_MOD_ADD_U256 = 29,
+    SVMX_OP_MOD_SUB_U256 = 30,
+    SVMX_OP_MOD_MUL_U256 = 31,
+    SVMX_OP_MONT_MUL_U256 = 32,
+    SVMX_OP_MOD_ADD_U384 = 33,
+    SVMX_OP_MOD_SUB_U384 = 34,
+    SVMX_OP_MOD_MUL_U384 = 35,
+    SVMX_OP_MONT_MUL_U384 = 36,
+    SVMX_OP_GOLDILOCKS_ADD = 37,
+    SVMX_OP_GOLDILOCKS_MUL = 38,
     SVMX_OP_MERKLE_ROOT_SHA256 = 39,
     SVMX_OP_MERKLE_ROOT_KECCAK256 = 40,
     SVMX_OP_MERKLE_TREE_SHA256 = 41,
@@ -213,6 +223,81 @@ static inline enum svmx_status svmx_max_abs_diff_f64(svmx_batch_t *batch, double
                                                      size_t n) {
     const struct svmx_arg args[] = {svmx_out(SVMX_F64, out, 1), svmx_in(SVMX_F64, a, n), svmx_in(SVMX_F64, b, n)};
     return svmx_batch_add(batch, SVMX_OP_MAX_ABS_DIFF_F64, args, 3);
+}
+
+/*
+ * Shared by arithmetic modulo a number: n elements of `limbs` words each, lowest word first. The modulus is one element,
+ * odd and greater than 1. Operands may be any numbers, also above the modulus; results are below it.
+ */
+static inline enum svmx_status svmx_field_task(svmx_batch_t *batch, uint32_t op, uint32_t limbs, uint64_t *out,
+                                               const uint64_t *a, const uint64_t *b, const uint64_t *modulus,
+                                               size_t n) {
+    const uint64_t words = n <= (UINT64_MAX >> 9) ? (uint64_t)limbs * n : UINT64_MAX;
+    const struct svmx_arg args[] = {svmx_out(SVMX_U64, out, words), svmx_in(SVMX_U64, a, words),
+                                    svmx_in(SVMX_U64, b, words), svmx_in(SVMX_U64, modulus, limbs)};
+    return svmx_batch_add(batch, op, args, 4);
+}
+
+/* out[i] = a[i] + b[i] modulo m, for i < n; elements of 4 words */
+static inline enum svmx_status svmx_mod_add_u256(svmx_batch_t *batch, uint64_t *out, const uint64_t *a,
+                                                 const uint64_t *b, const uint64_t modulus[4], size_t n) {
+    return svmx_field_task(batch, SVMX_OP_MOD_ADD_U256, 4, out, a, b, modulus, n);
+}
+
+/* out[i] = a[i] - b[i] modulo m, for i < n; elements of 4 words */
+static inline enum svmx_status svmx_mod_sub_u256(svmx_batch_t *batch, uint64_t *out, const uint64_t *a,
+                                                 const uint64_t *b, const uint64_t modulus[4], size_t n) {
+    return svmx_field_task(batch, SVMX_OP_MOD_SUB_U256, 4, out, a, b, modulus, n);
+}
+
+/* out[i] = a[i] b[i] modulo m, for i < n; elements of 4 words */
+static inline enum svmx_status svmx_mod_mul_u256(svmx_batch_t *batch, uint64_t *out, const uint64_t *a,
+                                                 const uint64_t *b, const uint64_t modulus[4], size_t n) {
+    return svmx_field_task(batch, SVMX_OP_MOD_MUL_U256, 4, out, a, b, modulus, n);
+}
+
+/* out[i] = a[i] b[i] 2^-256 modulo m: Montgomery's product, for i < n; elements of 4 words */
+static inline enum svmx_status svmx_mont_mul_u256(svmx_batch_t *batch, uint64_t *out, const uint64_t *a,
+                                                  const uint64_t *b, const uint64_t modulus[4], size_t n) {
+    return svmx_field_task(batch, SVMX_OP_MONT_MUL_U256, 4, out, a, b, modulus, n);
+}
+
+/* out[i] = a[i] + b[i] modulo m, for i < n; elements of 6 words */
+static inline enum svmx_status svmx_mod_add_u384(svmx_batch_t *batch, uint64_t *out, const uint64_t *a,
+                                                 const uint64_t *b, const uint64_t modulus[6], size_t n) {
+    return svmx_field_task(batch, SVMX_OP_MOD_ADD_U384, 6, out, a, b, modulus, n);
+}
+
+/* out[i] = a[i] - b[i] modulo m, for i < n; elements of 6 words */
+static inline enum svmx_status svmx_mod_sub_u384(svmx_batch_t *batch, uint64_t *out, const uint64_t *a,
+                                                 const uint64_t *b, const uint64_t modulus[6], size_t n) {
+    return svmx_field_task(batch, SVMX_OP_MOD_SUB_U384, 6, out, a, b, modulus, n);
+}
+
+/* out[i] = a[i] b[i] modulo m, for i < n; elements of 6 words */
+static inline enum svmx_status svmx_mod_mul_u384(svmx_batch_t *batch, uint64_t *out, const uint64_t *a,
+                                                 const uint64_t *b, const uint64_t modulus[6], size_t n) {
+    return svmx_field_task(batch, SVMX_OP_MOD_MUL_U384, 6, out, a, b, modulus, n);
+}
+
+/* out[i] = a[i] b[i] 2^-384 modulo m: Montgomery's product, for i < n; elements of 6 words */
+static inline enum svmx_status svmx_mont_mul_u384(svmx_batch_t *batch, uint64_t *out, const uint64_t *a,
+                                                  const uint64_t *b, const uint64_t modulus[6], size_t n) {
+    return svmx_field_task(batch, SVMX_OP_MONT_MUL_U384, 6, out, a, b, modulus, n);
+}
+
+/* out[i] = a[i] + b[i] modulo 2^64 - 2^32 + 1, for i < n; any words, results below the prime */
+static inline enum svmx_status svmx_goldilocks_add(svmx_batch_t *batch, uint64_t *out, const uint64_t *a,
+                                                   const uint64_t *b, size_t n) {
+    const struct svmx_arg args[] = {svmx_out(SVMX_U64, out, n), svmx_in(SVMX_U64, a, n), svmx_in(SVMX_U64, b, n)};
+    return svmx_batch_add(batch, SVMX_OP_GOLDILOCKS_ADD, args, 3);
+}
+
+/* out[i] = a[i] b[i] modulo 2^64 - 2^32 + 1, for i < n; any words, results below the prime */
+static inline enum svmx_status svmx_goldilocks_mul(svmx_batch_t *batch, uint64_t *out, const uint64_t *a,
+                                                   const uint64_t *b, size_t n) {
+    const struct svmx_arg args[] = {svmx_out(SVMX_U64, out, n), svmx_in(SVMX_U64, a, n), svmx_in(SVMX_U64, b, n)};
+    return svmx_batch_add(batch, SVMX_OP_GOLDILOCKS_MUL, args, 3);
 }
 
 /* Shared by the hashes: n messages end to end in `data`, message i being data[offsets[i] .. offsets[i + 1]). */

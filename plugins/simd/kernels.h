@@ -11,31 +11,55 @@
 
 #include "kernel.h"
 
-/* ---- elementwise: out, a, b; unit = element --------------------------------------------------------------- */
+/* ---- floats and doubles: a table an instruction set ---------------------------------------------------------- */
 
-void simd_vec_add_f32_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_vec_add_f32_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_vec_add_f32_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+enum { SIMD_F32_KERNELS = 20, SIMD_F64_KERNELS = 4 };
 
-void simd_vec_mul_f32_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_vec_mul_f32_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_vec_mul_f32_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+extern const struct simd_kernel simd_f32_scalar[SIMD_F32_KERNELS], simd_f64_scalar[SIMD_F64_KERNELS];
+extern const struct simd_kernel simd_f32_avx2[SIMD_F32_KERNELS], simd_f64_avx2[SIMD_F64_KERNELS];
+extern const struct simd_kernel simd_f32_avx512[SIMD_F32_KERNELS], simd_f64_avx512[SIMD_F64_KERNELS];
 
-/* ---- reductions: out, a (and b); unit = block; scratch = one float a unit ---------------------------------- */
+/* ---- modulo a number: out, a, b, modulus; unit = element --------------------------------------------------- */
 
-void simd_sum_f32_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_sum_f32_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_sum_f32_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_sum_f32_finish_scalar(const struct svmx_dispatch *d, uint32_t first, uint32_t end);
-void simd_sum_f32_finish_avx2(const struct svmx_dispatch *d, uint32_t first, uint32_t end);
-void simd_sum_f32_finish_avx512(const struct svmx_dispatch *d, uint32_t first, uint32_t end);
+void simd_mod_add_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_add_u256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_add_u256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
 
-void simd_dot_f32_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_dot_f32_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_dot_f32_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_dot_f32_finish_scalar(const struct svmx_dispatch *d, uint32_t first, uint32_t end);
-void simd_dot_f32_finish_avx2(const struct svmx_dispatch *d, uint32_t first, uint32_t end);
-void simd_dot_f32_finish_avx512(const struct svmx_dispatch *d, uint32_t first, uint32_t end);
+void simd_mod_sub_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_sub_u256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_sub_u256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+
+void simd_mod_mul_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_mul_u256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_mul_u256_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+
+void simd_mont_mul_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mont_mul_u256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mont_mul_u256_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+
+void simd_mod_add_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_add_u384_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_add_u384_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+
+void simd_mod_sub_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_sub_u384_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_sub_u384_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+
+void simd_mod_mul_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_mul_u384_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mod_mul_u384_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+
+void simd_mont_mul_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mont_mul_u384_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_mont_mul_u384_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+
+void simd_goldilocks_add_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_goldilocks_add_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_goldilocks_add_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+
+void simd_goldilocks_mul_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_goldilocks_mul_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_goldilocks_mul_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
 
 /* ---- hashes: digests, data, offsets; unit = message -------------------------------------------------------- */
 
@@ -53,5 +77,56 @@ void simd_sha256_run_avx512_shani(const struct svmx_dispatch *d, uint64_t first,
 /* For the lane kernels: a last message that would run alone goes on here. `state` is one lane's. */
 void simd_keccak256_blocks_scalar(uint64_t state[25], const uint8_t *at, uint64_t blocks);
 void simd_sha256_blocks_scalar(uint32_t state[8], const uint8_t *at, uint64_t blocks);
+
+/* ---- pairs of nodes: digests[32 i ..] = the hash of the 64 bytes at pairs + 64 i -------------------------------- */
+
+/* Digests may overwrite pairs from their start on: a pair is read before anything is written behind its first half. */
+typedef void (*simd_pairs_fn)(uint8_t *digests, const uint8_t *pairs, uint64_t count);
+
+void simd_keccak256_pairs_scalar(uint8_t *digests, const uint8_t *pairs, uint64_t count);
+void simd_keccak256_pairs_avx2(uint8_t *digests, const uint8_t *pairs, uint64_t count);
+void simd_keccak256_pairs_avx512(uint8_t *digests, const uint8_t *pairs, uint64_t count);
+
+void simd_sha256_pairs_scalar(uint8_t *digests, const uint8_t *pairs, uint64_t count);
+void simd_sha256_pairs_shani(uint8_t *digests, const uint8_t *pairs, uint64_t count);
+void simd_sha256_pairs_avx2(uint8_t *digests, const uint8_t *pairs, uint64_t count);
+void simd_sha256_pairs_avx512(uint8_t *digests, const uint8_t *pairs, uint64_t count);
+void simd_sha256_pairs_avx512_shani(uint8_t *digests, const uint8_t *pairs, uint64_t count);
+
+/* ---- trees: root or nodes, leaves, odd; unit = 1,024 leaves; scratch = 32 bytes a unit for roots, none for trees --- */
+
+enum { SIMD_MERKLE_KERNELS = 2 };
+
+extern const struct simd_kernel simd_merkle_sha256_scalar[SIMD_MERKLE_KERNELS];
+extern const struct simd_kernel simd_merkle_sha256_shani[SIMD_MERKLE_KERNELS];
+extern const struct simd_kernel simd_merkle_sha256_avx2[SIMD_MERKLE_KERNELS];
+extern const struct simd_kernel simd_merkle_sha256_avx512[SIMD_MERKLE_KERNELS];
+extern const struct simd_kernel simd_merkle_sha256_avx512_shani[SIMD_MERKLE_KERNELS];
+extern const struct simd_kernel simd_merkle_keccak256_scalar[SIMD_MERKLE_KERNELS];
+extern const struct simd_kernel simd_merkle_keccak256_avx2[SIMD_MERKLE_KERNELS];
+extern const struct simd_kernel simd_merkle_keccak256_avx512[SIMD_MERKLE_KERNELS];
+
+/* ---- signatures; unit = signature; only with libsecp256k1 and libsodium ----------------------------------------- */
+
+enum { SIMD_SECP256K1_KERNELS = 2, SIMD_ED25519_KERNELS = 1 };
+
+extern const struct simd_kernel simd_secp256k1_scalar[SIMD_SECP256K1_KERNELS];
+extern const struct simd_kernel simd_secp256k1_avx2[SIMD_SECP256K1_KERNELS];
+extern const struct simd_kernel simd_secp256k1_avx512[SIMD_SECP256K1_KERNELS];
+extern const struct simd_kernel simd_ed25519[SIMD_ED25519_KERNELS]; /* of every variant */
+
+/* ---- grids: out, grids, height, width, how; unit = grid --------------------------------------------------------- */
+
+enum { SIMD_GRID_KERNELS = 3 };
+
+extern const struct simd_kernel simd_grid[SIMD_GRID_KERNELS]; /* of every variant */
+
+/* ---- eigenvalues: values, vectors, matrices, order; unit = matrix ------------------------------------------------ */
+
+enum { SIMD_EIGH_KERNELS = 1 };
+
+extern const struct simd_kernel simd_eigh_scalar[SIMD_EIGH_KERNELS];
+extern const struct simd_kernel simd_eigh_avx2[SIMD_EIGH_KERNELS];
+extern const struct simd_kernel simd_eigh_avx512[SIMD_EIGH_KERNELS];
 
 #endif

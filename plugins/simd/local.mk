@@ -4,17 +4,28 @@
 if BUILD_SIMD
 noinst_LTLIBRARIES += %D%/libsimd-common.la
 simd_parts = %D%/libsimd-common.la
-%C%_libsimd_common_la_CPPFLAGS = $(public_cppflags)
+%C%_libsimd_common_la_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_libsimd_common_la_LIBADD = $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
 %C%_libsimd_common_la_SOURCES = \
 	%D%/plugin.c \
 	%D%/variant.c %D%/variant.h \
 	%D%/pool.c %D%/pool.h \
 	%D%/kernel.h %D%/kernels.h %D%/tasks.h \
-	%D%/vec_scalar.c %D%/vec.h \
-	%D%/reduce_scalar.c %D%/reduce.h \
+	%D%/f32_scalar.c %D%/f32.h %D%/lanes_f32_scalar.h %D%/lanes_f32_avx2.h %D%/lanes_f32_avx512.h \
+	%D%/f64_scalar.c %D%/f64.h %D%/lanes_f64_scalar.h %D%/lanes_f64_avx2.h %D%/lanes_f64_avx512.h \
+	%D%/map.h %D%/reduce.h %D%/recipe_f32.h %D%/softmax_f32.h \
 	%D%/sha256_scalar.c %D%/sha256.h \
 	%D%/keccak256_scalar.c %D%/keccak256.h \
-	%D%/hash_lanes.h %D%/hash_group.h
+	%D%/hash_lanes.h %D%/hash_group.h \
+	%D%/merkle.c \
+	%D%/grid.c \
+	%D%/eigh_scalar.c %D%/eigh.h
+if HAVE_SECP256K1
+%C%_libsimd_common_la_SOURCES += %D%/signatures_secp256k1.c
+endif
+if HAVE_SODIUM
+%C%_libsimd_common_la_SOURCES += %D%/signatures_ed25519.c
+endif
 
 if BUILD_SIMD_X86
 simd_isas = %D%/libsimd-avx2.la %D%/libsimd-avx2-lanes.la %D%/libsimd-avx512.la %D%/libsimd-avx512-lanes.la \
@@ -24,8 +35,9 @@ simd_parts += $(simd_isas)
 %C%_libsimd_avx2_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS)
 %C%_libsimd_avx2_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx2_la_SOURCES = \
-	%D%/vec_avx2.c \
-	%D%/reduce_avx2.c
+	%D%/eigh_avx2.c \
+	%D%/f32_avx2.c \
+	%D%/f64_avx2.c
 %C%_libsimd_avx2_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS) $(SVMX_LANES_CFLAGS)
 %C%_libsimd_avx2_lanes_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx2_lanes_la_SOURCES = \
@@ -34,8 +46,9 @@ simd_parts += $(simd_isas)
 %C%_libsimd_avx512_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX512_CFLAGS)
 %C%_libsimd_avx512_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx512_la_SOURCES = \
-	%D%/vec_avx512.c \
-	%D%/reduce_avx512.c
+	%D%/eigh_avx512.c \
+	%D%/f32_avx512.c \
+	%D%/f64_avx512.c
 %C%_libsimd_avx512_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX512_CFLAGS) $(SVMX_LANES_CFLAGS)
 %C%_libsimd_avx512_lanes_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx512_lanes_la_SOURCES = \

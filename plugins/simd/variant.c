@@ -28,20 +28,12 @@
  *    operation       run                              finish                        grain   ps/work
  */
 static const struct simd_kernel scalar_kernels[] = {
-    {"vec_add_f32", simd_vec_add_f32_run_scalar, NULL, 4096, 165},
-    {"vec_mul_f32", simd_vec_mul_f32_run_scalar, NULL, 4096, 165},
-    {"sum_f32", simd_sum_f32_run_scalar, simd_sum_f32_finish_scalar, 4, 145},
-    {"dot_f32", simd_dot_f32_run_scalar, simd_dot_f32_finish_scalar, 4, 215},
     {"keccak256", simd_keccak256_run_scalar, NULL, 1, 2700},
     {"sha256", simd_sha256_run_scalar, NULL, 1, 2800},
 };
 
 #if defined(__x86_64__)
 static const struct simd_kernel avx2_kernels[] = {
-    {"vec_add_f32", simd_vec_add_f32_run_avx2, NULL, 4096, 110},
-    {"vec_mul_f32", simd_vec_mul_f32_run_avx2, NULL, 4096, 110},
-    {"sum_f32", simd_sum_f32_run_avx2, simd_sum_f32_finish_avx2, 4, 40},
-    {"dot_f32", simd_dot_f32_run_avx2, simd_dot_f32_finish_avx2, 4, 75},
     {"keccak256", simd_keccak256_run_avx2, NULL, 16, 950},
     {"sha256", simd_sha256_run_avx2, NULL, 32, 620},
 };
@@ -52,10 +44,6 @@ static const struct simd_kernel avx2_shani_kernels[] = {
 };
 
 static const struct simd_kernel avx512_kernels[] = {
-    {"vec_add_f32", simd_vec_add_f32_run_avx512, NULL, 4096, 110},
-    {"vec_mul_f32", simd_vec_mul_f32_run_avx512, NULL, 4096, 110},
-    {"sum_f32", simd_sum_f32_run_avx512, simd_sum_f32_finish_avx512, 4, 38},
-    {"dot_f32", simd_dot_f32_run_avx512, simd_dot_f32_finish_avx512, 4, 72},
     {"keccak256", simd_keccak256_run_avx512, NULL, 32, 420},
     {"sha256", simd_sha256_run_avx512, NULL, 64, 270},
 };
@@ -76,11 +64,49 @@ static const struct table {
 } tables[] = {
 #if defined(__x86_64__)
     TABLE("avx512", avx512_shani_kernels, SIMD_FEATURE_AVX512 | SIMD_FEATURE_SHANI),
+    TABLE("avx512", simd_merkle_sha256_avx512_shani, SIMD_FEATURE_AVX512 | SIMD_FEATURE_SHANI),
     TABLE("avx512", avx512_kernels, SIMD_FEATURE_AVX512),
+    TABLE("avx512", simd_f32_avx512, SIMD_FEATURE_AVX512),
+    TABLE("avx512", simd_f64_avx512, SIMD_FEATURE_AVX512),
+    TABLE("avx512", simd_merkle_sha256_avx512, SIMD_FEATURE_AVX512),
+    TABLE("avx512", simd_merkle_keccak256_avx512, SIMD_FEATURE_AVX512),
+    TABLE("avx512", simd_eigh_avx512, SIMD_FEATURE_AVX512),
+    TABLE("avx512", simd_grid, SIMD_FEATURE_AVX512),
+#ifdef SVMX_HAVE_SECP256K1
+    TABLE("avx512", simd_secp256k1_avx512, SIMD_FEATURE_AVX512),
+#endif
+#ifdef SVMX_HAVE_SODIUM
+    TABLE("avx512", simd_ed25519, SIMD_FEATURE_AVX512),
+#endif
     TABLE("avx2", avx2_shani_kernels, SIMD_FEATURE_AVX2 | SIMD_FEATURE_SHANI),
+    TABLE("avx2", simd_merkle_sha256_shani, SIMD_FEATURE_AVX2 | SIMD_FEATURE_SHANI),
     TABLE("avx2", avx2_kernels, SIMD_FEATURE_AVX2),
+    TABLE("avx2", simd_f32_avx2, SIMD_FEATURE_AVX2),
+    TABLE("avx2", simd_f64_avx2, SIMD_FEATURE_AVX2),
+    TABLE("avx2", simd_merkle_sha256_avx2, SIMD_FEATURE_AVX2),
+    TABLE("avx2", simd_merkle_keccak256_avx2, SIMD_FEATURE_AVX2),
+    TABLE("avx2", simd_eigh_avx2, SIMD_FEATURE_AVX2),
+    TABLE("avx2", simd_grid, SIMD_FEATURE_AVX2),
+#ifdef SVMX_HAVE_SECP256K1
+    TABLE("avx2", simd_secp256k1_avx2, SIMD_FEATURE_AVX2),
+#endif
+#ifdef SVMX_HAVE_SODIUM
+    TABLE("avx2", simd_ed25519, SIMD_FEATURE_AVX2),
+#endif
 #endif
     TABLE("scalar", scalar_kernels, 0),
+    TABLE("scalar", simd_f32_scalar, 0),
+    TABLE("scalar", simd_f64_scalar, 0),
+    TABLE("scalar", simd_merkle_sha256_scalar, 0),
+    TABLE("scalar", simd_merkle_keccak256_scalar, 0),
+    TABLE("scalar", simd_eigh_scalar, 0),
+    TABLE("scalar", simd_grid, 0),
+#ifdef SVMX_HAVE_SECP256K1
+    TABLE("scalar", simd_secp256k1_scalar, 0),
+#endif
+#ifdef SVMX_HAVE_SODIUM
+    TABLE("scalar", simd_ed25519, 0),
+#endif
 };
 
 enum { TABLES = sizeof tables / sizeof tables[0] };

@@ -19,6 +19,15 @@ extern const struct svmx__op svmx__op_sigmoid_f32, svmx__op_tanh_f32, svmx__op_s
 extern const struct svmx__op svmx__op_exp_f32, svmx__op_softmax_f32, svmx__op_log_softmax_f32;
 extern const struct svmx__op svmx__op_max_abs_diff_f32, svmx__op_vec_add_f64, svmx__op_axpy_f64, svmx__op_sum_f64;
 extern const struct svmx__op svmx__op_max_abs_diff_f64;
+extern const struct svmx__op svmx__op_mod_add_u256, svmx__op_mod_sub_u256, svmx__op_mod_mul_u256;
+extern const struct svmx__op svmx__op_mont_mul_u256, svmx__op_mod_add_u384, svmx__op_mod_sub_u384;
+extern const struct svmx__op svmx__op_mod_mul_u384, svmx__op_mont_mul_u384, svmx__op_goldilocks_add;
+extern const struct svmx__op svmx__op_goldilocks_mul;
+extern const struct svmx__op svmx__op_merkle_root_sha256, svmx__op_merkle_root_keccak256;
+extern const struct svmx__op svmx__op_merkle_tree_sha256, svmx__op_merkle_tree_keccak256;
+extern const struct svmx__op svmx__op_ecrecover, svmx__op_ecdsa_verify_secp256k1, svmx__op_ed25519_verify;
+extern const struct svmx__op svmx__op_grid_transpose_u8, svmx__op_grid_rotate_u8, svmx__op_grid_flip_u8;
+extern const struct svmx__op svmx__op_eigh_f64;
 
 /* By id. An entry may be missing: an operation whose library was not there at build time. */
 static const struct svmx__op *const table[SVMX__OP_LIMIT] = {
@@ -48,6 +57,31 @@ static const struct svmx__op *const table[SVMX__OP_LIMIT] = {
     [SVMX_OP_AXPY_F64] = &svmx__op_axpy_f64,
     [SVMX_OP_SUM_F64] = &svmx__op_sum_f64,
     [SVMX_OP_MAX_ABS_DIFF_F64] = &svmx__op_max_abs_diff_f64,
+    [SVMX_OP_MOD_ADD_U256] = &svmx__op_mod_add_u256,
+    [SVMX_OP_MOD_SUB_U256] = &svmx__op_mod_sub_u256,
+    [SVMX_OP_MOD_MUL_U256] = &svmx__op_mod_mul_u256,
+    [SVMX_OP_MONT_MUL_U256] = &svmx__op_mont_mul_u256,
+    [SVMX_OP_MOD_ADD_U384] = &svmx__op_mod_add_u384,
+    [SVMX_OP_MOD_SUB_U384] = &svmx__op_mod_sub_u384,
+    [SVMX_OP_MOD_MUL_U384] = &svmx__op_mod_mul_u384,
+    [SVMX_OP_MONT_MUL_U384] = &svmx__op_mont_mul_u384,
+    [SVMX_OP_GOLDILOCKS_ADD] = &svmx__op_goldilocks_add,
+    [SVMX_OP_GOLDILOCKS_MUL] = &svmx__op_goldilocks_mul,
+    [SVMX_OP_MERKLE_ROOT_SHA256] = &svmx__op_merkle_root_sha256,
+    [SVMX_OP_MERKLE_ROOT_KECCAK256] = &svmx__op_merkle_root_keccak256,
+    [SVMX_OP_MERKLE_TREE_SHA256] = &svmx__op_merkle_tree_sha256,
+    [SVMX_OP_MERKLE_TREE_KECCAK256] = &svmx__op_merkle_tree_keccak256,
+#ifdef SVMX_HAVE_SECP256K1
+    [SVMX_OP_ECRECOVER] = &svmx__op_ecrecover,
+    [SVMX_OP_ECDSA_VERIFY_SECP256K1] = &svmx__op_ecdsa_verify_secp256k1,
+#endif
+#ifdef SVMX_HAVE_SODIUM
+    [SVMX_OP_ED25519_VERIFY] = &svmx__op_ed25519_verify,
+#endif
+    [SVMX_OP_GRID_TRANSPOSE_U8] = &svmx__op_grid_transpose_u8,
+    [SVMX_OP_GRID_ROTATE_U8] = &svmx__op_grid_rotate_u8,
+    [SVMX_OP_GRID_FLIP_U8] = &svmx__op_grid_flip_u8,
+    [SVMX_OP_EIGH_F64] = &svmx__op_eigh_f64,
 };
 
 const struct svmx__op *svmx__op_by_id(uint32_t id) { return id < SVMX__OP_LIMIT ? table[id] : NULL; }

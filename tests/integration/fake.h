@@ -191,26 +191,6 @@ static void fake_pipeline_free(void *self, struct svmx_pipeline *pipeline) {
     free(pipeline);
 }
 
-static enum svmx_status fake_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
-    (void)self;
-    const struct svmx_command_list *list = submission->list;
-    struct fake_ticket *made = calloc(1, sizeof *made);
-    if (!made) return SVMX_ERR_MEMORY;
-    if (list->count > sizeof made->commands / sizeof *made->commands) abort();
-    made->count = list->count;
-    for (size_t i = 0; i < list->count; i++) made->commands[i] = list->commands[i];
-    pthread_mutex_lock(&fake.lock);
-    enum svmx_status status = fake_fate(FAKE_SUBMIT);
-    if (status == SVMX_OK) {
-        *ticket = made->id = fake.next_ticket++;
-        made->next = fake.open;
-        fake.open = made;
-    }
-    pthread_mutex_unlock(&fake.lock);
-    if (status != SVMX_OK) free(made);
-    return status;
-}
-
 static void fake_launch(const struct svmx_dispatch *dispatch) {
     const struct svmx_pipeline *pipeline = dispatch->pipeline;
     bool in_place = (fake.flags & SVMX_DEVICE_HOST_MEMORY) != 0;
@@ -245,6 +225,30 @@ static void fake_compute(const struct fake_ticket *ticket) {
                    copy->source.bytes);
         }
     }
+}
+
+static enum svmx_status fake_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
+    (void)self;
+    const struct svmx_command_list *list = submission->list;
+    struct fake_ticket *made = calloc(1, sizeof *made);
+    if (!made) return SVMX_ERR_MEMORY;
+    if (list->count > sizeof made->commands / sizeof *made->commands) abort();
+    made->count = list->count;
+    for (size_t i = 0; i < list->count; i++) made->commands[i] = list->commands[i];
+    pthread_mutex_lock(&fake.lock);
+    enum svmx_status status = fake_fate(FAKE_SUBMIT);
+    bool now = (fake.flags & SVMX_DEVICE_INLINE) != 0;
+    if (status == SVMX_OK && now) {
+        fake_compute(made);
+        *ticket = 0;
+    } else if (status == SVMX_OK) {
+        *ticket = made->id = fake.next_ticket++;
+        made->next = fake.open;
+        fake.open = made;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    if (status != SVMX_OK || now) free(made);
+    return status;
 }
 
 static struct fake_ticket **fake_find(uint64_t id) {

@@ -1,12 +1,20 @@
 criterion_suites += \
+	%D%/test_alloc_faults \
 	%D%/test_async \
 	%D%/test_bad_input \
 	%D%/test_chains \
 	%D%/test_faults
 EXTRA_DIST += %D%/fake.h %D%/trial.h
 
-plain_suites += %D%/steady_state
+# Allocations of the core and of the suite go by way of the suite, which lets them fail.
+%C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
+	-Wl,--wrap=aligned_alloc -Wl,--wrap=strdup
+
+plain_suites += \
+	%D%/steady_state \
+	%D%/threads
 %C%_steady_state_LDADD = libsvmx.la
+%C%_threads_LDADD = libsvmx-core.la
 
 shell_suites += %D%/cli.sh
 EXTRA_DIST += %D%/cli.sh

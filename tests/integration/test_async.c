@@ -362,6 +362,24 @@ Test(async, tasks_can_be_added_after_rearm) {
     svmx_batch_destroy(batch);
 }
 
+Test(async, receipts_between_rearm_and_the_next_run) {
+    struct trial trial;
+    float sum = 0;
+    svmx_batch_t *batch = batch_of(&trial, 1);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    cr_assert_eq(svmx_sum_f32(batch, &sum, trial.a, TRIAL_ITEMS), SVMX_OK);
+    for (uint32_t i = 0; i < 3; i++) { /* the second part has never been anywhere */
+        struct svmx_receipt receipt = {.size = sizeof receipt};
+        enum svmx_status status = svmx_receipt_get(batch, i, &receipt);
+        cr_assert(status == SVMX_ERR_STATE || i >= svmx_receipt_count(batch) || receipt.tasks == 1);
+    }
+    cr_assert_leq(svmx_receipt_count(batch), 1, "a receipt for a part that has not run");
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_eq(svmx_receipt_count(batch), 2);
+    svmx_batch_destroy(batch);
+}
+
 Test(async, reset_keeps_tag_and_callback) {
     struct trial trial;
     struct seen seen = {0};

@@ -1,78 +1,13 @@
 /*
- * test_faults.c: devices that fail, hang, answer wrongly or vanish, at every call of the plugin ABI. The answer is right
+ * test_faults.c: devices that fail, answer wrongly or vanish, at every call of the plugin ABI. The answer is right
  * every time, the receipt says what happened, nothing is lost and later batches work.
  *
  * Two devices: the check plugin (tests/drivers/plugins/check.c, loaded as a user would), which looks at every rule of
- * the ABI and is told to fail by SUPERVM_BACKENDS=check:SCRIPT, and fake.h, which sees time pass.
+ * the ABI and is told to fail by SUPERVM_BACKENDS=check:SCRIPT, and fake.h. Devices that hang: test_hangs.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "fake.h"
-#include "trial.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-
-enum { TIMEOUT_MS = 40 };
-
-/* What an abandoned device keeps is kept on purpose: not a leak for the leak checker. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:fake_\nleak:candidates_collect\nleak:host_make\n"; }
-
-static svmx_executor_t *open_with(const struct svmx_options *options) {
-    svmx_executor_t *executor = NULL;
-    struct svmx_error error;
-    cr_assert_eq(svmx_open(&executor, options, &error), SVMX_OK, "%s", error.text);
-    return executor;
-}
-
-static svmx_executor_t *open_fake(void) {
-    struct svmx_options options = fake_options();
-    options.timeout_ms = TIMEOUT_MS;
-    return open_with(&options);
-}
-
-static void silent(void *user, enum svmx_log_level level, const char *text) { (void)user, (void)level, (void)text; }
-
-static svmx_executor_t *open_quiet_fake(void) {
-    struct svmx_options options = fake_options();
-    options.timeout_ms = TIMEOUT_MS;
-    options.log = silent;
-    return open_with(&options);
-}
-
-static svmx_batch_t *batch_of(svmx_executor_t *executor, struct trial *trial) {
-    svmx_batch_t *batch;
-    trial_fill(trial, 5);
-    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
-    cr_assert_eq(trial_add(trial, batch), SVMX_OK);
-    return batch;
-}
-
-/* Runs one trial through svmx_run, sees to it that its answer is right, and gives its receipt. */
-static struct svmx_receipt run_trial(svmx_executor_t *executor) {
-    struct trial trial;
-    struct svmx_receipt receipt = {.size = sizeof receipt};
-    svmx_batch_t *batch = batch_of(executor, &trial);
-    cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
-    cr_assert(trial_is_right(&trial), "a wrong answer");
-    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
-    svmx_batch_destroy(batch);
-    return receipt;
-}
-
-static struct svmx_device device_at(svmx_executor_t *executor, uint32_t index) {
-    struct svmx_device device = {.size = sizeof device};
-    cr_assert_eq(svmx_device_get(executor, index, &device), SVMX_OK);
-    return device;
-}
-
-static void expect_all_returned(void) {
-    cr_assert_eq(fake.memories, 0, "%u memories were not given back", fake.memories);
-    cr_assert_eq(fake.pipelines, 0, "%u pipelines were not given back", fake.pipelines);
-    cr_assert_eq(fake.closes, fake.opens);
-    cr_assert_null(fake.open, "a ticket was never waited for");
-}
+#include "faults_fixture.h"
 
 /* ---- the way that it should be -------------------------------------------------------------------------------- */
 
@@ -112,13 +47,14 @@ Test(faults, ten_thousand_tasks_are_one_submit_one_copy_in_one_launch_one_copy_o
 }
 
 Test(faults, devices_of_every_sort_give_the_answer) {
-    static const uint32_t sorts[] = {0, SVMX_DEVICE_SHARES_MEMORY, SVMX_DEVICE_INLINE, SVMX_DEVICE_HOST_MEMORY,
+    static const uint32_t sorts[] = {0, SVMX_DEVICE_SHARES_MEMORY, SVMX_DEVICE_INLINE,
                                      SVMX_DEVICE_INLINE | SVMX_DEVICE_SHARES_MEMORY,
                                      SVMX_DEVICE_INLINE | SVMX_DEVICE_HOST_MEMORY};
     for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
         fake_start();
         fake.flags = sorts[i];
         svmx_executor_t *executor = open_fake();
+        cr_assert_eq(svmx_device_count(executor), 2, "flags %#x: not used", sorts[i]);
         struct svmx_receipt receipt = run_trial(executor);
         cr_assert_eq(receipt.device, 0, "flags %#x", sorts[i]);
         cr_assert_eq(receipt.redone, 0, "flags %#x: %s", sorts[i], receipt.reason);
@@ -306,147 +242,17 @@ Test(faults, work_is_redone_on_simd_where_it_is_loaded) {
     expect_all_returned();
 }
 
-/* ---- deadlines ------------------------------------------------------------------------------------------------ */
-
-/* After a hang: the device is off, is never closed, and keeps what it had. */
-static void expect_abandoned(void) {
-    cr_assert_eq(fake.closes, 0, "an instance with an open ticket was closed");
-    cr_assert_gt(fake.memories, 0, "memory that a ticket uses was freed");
-    cr_assert_gt(fake.pipelines, 0, "a pipeline that a ticket uses was freed");
-}
-
-Test(faults, a_hang_costs_the_deadline_and_the_device) {
-    fake_start();
-    svmx_executor_t *executor = open_quiet_fake();
-    cr_assert_eq(run_trial(executor).device, 0);
-    fake.gate_closed = true;
-    struct svmx_receipt receipt = run_trial(executor);
-    cr_assert_eq(receipt.device, 1);
-    cr_assert_eq(receipt.redone, 1);
-    cr_assert_not_null(strstr(receipt.reason, "timeout"), "'%s'", receipt.reason);
-    cr_assert_eq(device_at(executor, 0).usable, 0);
-    unsigned submits = fake.calls[FAKE_SUBMIT];
-    for (int i = 0; i < 3; i++) {
-        receipt = run_trial(executor);
-        cr_assert_eq(receipt.device, 1);
-        cr_assert_eq(receipt.redone, 0);
-    }
-    cr_assert_eq(fake.calls[FAKE_SUBMIT], submits, "a device that was given up got work");
-    svmx_close(executor);
-    expect_abandoned();
-}
-
-Test(faults, a_wait_that_always_says_timeout_at_once_is_asked_until_the_deadline) {
-    fake_start();
-    svmx_executor_t *executor = open_quiet_fake();
-    (void)run_trial(executor);
-    fake.gate_closed = fake.forgets_gate = true;
-    struct timespec before, after;
-    clock_gettime(CLOCK_MONOTONIC, &before);
-    cr_assert_eq(run_trial(executor).redone, 1);
-    clock_gettime(CLOCK_MONOTONIC, &after);
-    long ms = (long)(after.tv_sec - before.tv_sec) * 1000 + (after.tv_nsec - before.tv_nsec) / 1000000;
-    cr_assert_geq(ms, TIMEOUT_MS - 1);
-    svmx_close(executor);
-    expect_abandoned();
-}
-
-Test(faults, a_hang_in_the_self_test_leaves_the_pipeline_to_the_device) {
-    fake_start();
-    fake.gate_closed = true;
-    svmx_executor_t *executor = open_quiet_fake();
-    struct svmx_receipt receipt = run_trial(executor);
-    cr_assert_eq(receipt.device, 1);
-    cr_assert_eq(receipt.redone, 1);
-    cr_assert_eq(device_at(executor, 0).usable, 0);
-    cr_assert_gt(fake.pipelines, 0, "pipeline_free while a ticket that runs it is open");
-    cr_assert_eq(fake_finish_late(), 1);
-    svmx_close(executor);
-    expect_abandoned();
-}
-
-Test(faults, a_driver_that_wakes_up_late_harms_nobody) {
-    fake_start();
-    svmx_executor_t *executor = open_quiet_fake();
-    (void)run_trial(executor);
-    struct trial trial;
-    svmx_batch_t *batch = batch_of(executor, &trial);
-    fake.gate_closed = true;
-    cr_assert_eq(svmx_run(batch), SVMX_OK);
-    cr_assert(trial_is_right(&trial));
-    svmx_batch_destroy(batch);
-    trial_fill(&trial, 99); /* the memory is the caller's again */
-    svmx_close(executor);
-    cr_assert_eq(fake_finish_late(), 1);
-    cr_assert(trial_is_untouched(&trial), "a late device wrote into the caller's memory");
-    expect_abandoned();
-}
-
-/* The same for a device that works on host memory but in its own time. */
-Test(faults, a_late_device_on_host_memory_harms_nobody) {
+/* On the caller's memory in its own time: after a deadline it could write there. Such a device is not used at all. */
+Test(faults, a_device_on_host_memory_that_is_not_inline_is_not_used) {
     fake_start();
     fake.flags = SVMX_DEVICE_HOST_MEMORY;
     svmx_executor_t *executor = open_quiet_fake();
+    cr_assert_eq(svmx_device_count(executor), 1);
+    cr_assert_str_eq(device_at(executor, 0).backend, "reference");
     (void)run_trial(executor);
-    struct trial trial;
-    svmx_batch_t *batch = batch_of(executor, &trial);
-    fake.gate_closed = true;
-    cr_assert_eq(svmx_run(batch), SVMX_OK);
-    cr_assert(trial_is_right(&trial));
-    trial_fill(&trial, 99);
-    (void)fake_finish_late();
-    cr_assert(trial_is_untouched(&trial), "a late device wrote into the caller's memory");
-    svmx_batch_destroy(batch);
+    cr_assert_eq(fake.calls[FAKE_SUBMIT], 0);
     svmx_close(executor);
-}
-
-Test(faults, upcalls_of_an_abandoned_backend_after_close_are_harmless) {
-    fake_start();
-    struct svmx_options options = fake_options();
-    options.timeout_ms = TIMEOUT_MS;
-    options.log = silent;
-    char *variant = strdup("scalar");
-    options.variant = variant;
-    svmx_executor_t *executor = open_with(&options);
-    free(variant);
-    fake.gate_closed = true;
-    cr_assert_eq(run_trial(executor).redone, 1);
-    svmx_close(executor);
-    const struct svmx_host *host = fake.host; /* its thread wakes up now */
-    host->log(host, SVMX_LOG_ERROR, "I am late");
-    cr_assert_neq(host->now(host), 0);
-    (void)host->option(host, "variant");
-    (void)host->option(host, "threads");
-    void *memory = host->alloc(host, 100, 64);
-    cr_assert_not_null(memory);
-    host->release(host, memory);
-}
-
-Test(faults, batches_behind_a_hang_do_not_wait_for_deadlines_of_their_own) {
-    enum { BATCHES = 12 };
-    static struct trial trials[BATCHES];
-    svmx_batch_t *batches[BATCHES];
-    fake_start();
-    svmx_executor_t *executor = open_quiet_fake();
-    (void)run_trial(executor);
-    unsigned submits = fake.calls[FAKE_SUBMIT];
-    fake.gate_closed = true;
-    for (int i = 0; i < BATCHES; i++) {
-        batches[i] = batch_of(executor, &trials[i]);
-        cr_assert_eq(svmx_submit(batches[i], 0), SVMX_OK);
-    }
-    for (int i = 0; i < BATCHES; i++) {
-        cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
-        cr_assert(trial_is_right(&trials[i]));
-        struct svmx_receipt receipt = {.size = sizeof receipt};
-        cr_assert_eq(svmx_receipt_get(batches[i], 0, &receipt), SVMX_OK);
-        cr_assert_eq(receipt.device, 1);
-        svmx_batch_destroy(batches[i]);
-    }
-    cr_assert_eq(fake.calls[FAKE_SUBMIT] - submits, 1, "%u submits to a device that hangs",
-                 fake.calls[FAKE_SUBMIT] - submits);
-    svmx_close(executor);
-    expect_abandoned();
+    expect_all_returned();
 }
 
 Test(faults, batches_behind_a_lost_device_do_not_go_to_it) {
@@ -479,70 +285,7 @@ Test(faults, batches_behind_a_lost_device_do_not_go_to_it) {
     expect_all_returned(); /* lost is not hung: it lets go of what it has */
 }
 
-/* ---- the check plugin: every rule of the ABI, every scripted failure ---------------------------------------- */
-
-struct complaints {
-    pthread_mutex_t lock;
-    unsigned count;
-    char first[256];
-};
-
-/* What the plugin says of the core; that it was told to fail is no complaint. */
-static void note_complaint(void *user, enum svmx_log_level level, const char *text) {
-    struct complaints *complaints = user;
-    (void)level;
-    if (!strstr(text, "check: check: ") || strstr(text, "told to fail") || strstr(text, "is lost")) return;
-    pthread_mutex_lock(&complaints->lock);
-    if (complaints->count++ == 0) (void)snprintf(complaints->first, sizeof complaints->first, "%s", text);
-    pthread_mutex_unlock(&complaints->lock);
-}
-
-/* All operations at a few sizes on the device, against the reference code; twice, so that the second goes through what
- * the first left behind. */
-static void compare_with_reference(svmx_executor_t *executor, const char *script) {
-    static const uint64_t sizes[] = {1, 33, 5000};
-    struct svmx_options plain = plain_options();
-    svmx_executor_t *reference = open_with(&plain);
-    for (uint32_t op = 0; op < svmx_op_count(executor); op++) {
-        for (uint32_t i = 0; i < 6; i++) {
-            uint64_t expected_bytes = 0, bytes = 0;
-            unsigned char *expected = example_run(reference, op, sizes[i % 3], i, &expected_bytes, NULL);
-            unsigned char *outputs = example_run(executor, op, sizes[i % 3], i, &bytes, NULL);
-            cr_assert(expected && outputs, "%s: operation %u fails", script, op);
-            cr_assert_eq(bytes, expected_bytes);
-            cr_assert_eq(memcmp(outputs, expected, bytes), 0, "%s: operation %u, size %u", script, op,
-                         (unsigned)sizes[i % 3]);
-            free(expected);
-            free(outputs);
-        }
-    }
-    svmx_close(reference);
-}
-
-static void run_script(const char *script, unsigned failures_at_least) {
-    const char *path = getenv("SVMX_TEST_DRIVER_PATH");
-    if (!path) cr_skip_test("SVMX_TEST_DRIVER_PATH does not say where the check plugin is");
-    struct complaints complaints = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    char backends[128];
-    (void)snprintf(backends, sizeof backends, "+check:%s,stop", script);
-    struct svmx_options options = {.size = sizeof options,
-                                   .backends = backends,
-                                   .backend_path = path,
-                                   .timeout_ms = 2000,
-                                   .flags = SVMX_OPEN_NO_ENVIRONMENT,
-                                   .log_level = SVMX_LOG_ERROR,
-                                   .log = note_complaint,
-                                   .log_user = &complaints};
-    if (strstr(script, "hang")) options.timeout_ms = TIMEOUT_MS;
-    svmx_executor_t *executor = open_with(&options);
-    compare_with_reference(executor, script);
-    struct svmx_stats stats = {.size = sizeof stats};
-    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
-    cr_assert_geq(stats.fallbacks, failures_at_least, "%s: %u fallbacks", script, (unsigned)stats.fallbacks);
-    if (!failures_at_least) cr_assert_eq(stats.fallbacks, 0, "%s", script);
-    svmx_close(executor);
-    cr_assert_eq(complaints.count, 0, "%s: %s", script, complaints.first);
-}
+/* ---- the check plugin: every scripted failure ------------------------------------------------------------------- */
 
 Test(faults, check_plain) { run_script("plain", 0); }
 Test(faults, check_slow_is_no_failure) { run_script("submit@3=slow;wait@5=slow", 0); }
@@ -563,11 +306,6 @@ Test(faults, check_every_call_with_every_status) {
 Test(faults, check_always_failing) {
     static const char *const scripts[] = {"memory_alloc@all=memory", "pipeline_build@all=backend",
                                           "submit@all=backend", "wait@all=backend", "dispatch@all=bitflip"};
-    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) run_script(scripts[i], 1);
-}
-
-Test(faults, check_hanging) {
-    static const char *const scripts[] = {"submit@1=hang", "submit@2=hang", "submit@3=hang", "wait@4=hang"};
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) run_script(scripts[i], 1);
 }
 

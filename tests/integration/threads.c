@@ -22,8 +22,10 @@ enum { THREADS = 8 };
 static atomic_uint passed, failed;
 
 /* What an abandoned device keeps is kept on purpose: not a leak for the leak checker. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:fake_\nleak:candidates_collect\nleak:host_make\n"; }
+SVMX_EXPORT const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+    return "leak:fake_\nleak:make_new\nleak:candidates_collect\nleak:host_make\n";
+}
 
 static bool check(bool condition, const char *what) {
     atomic_fetch_add(condition ? &passed : &failed, 1);

@@ -1,8 +1,20 @@
 criterion_suites += \
+	%D%/test_alloc \
+	%D%/test_batch \
+	%D%/test_bucket \
 	%D%/test_check_plugin \
+	%D%/test_clock \
+	%D%/test_config \
 	%D%/test_elf \
 	%D%/test_example \
+	%D%/test_examples \
+	%D%/test_executor \
+	%D%/test_host \
+	%D%/test_inspect \
+	%D%/test_key \
+	%D%/test_layout_cache \
 	%D%/test_loader \
+	%D%/test_log \
 	%D%/test_op_keccak256 \
 	%D%/test_op_messages \
 	%D%/test_op_reduce_f32 \
@@ -11,9 +23,18 @@ criterion_suites += \
 	%D%/test_op_table \
 	%D%/test_op_vec_f32 \
 	%D%/test_operations_doc \
+	%D%/test_pipeline_cache \
+	%D%/test_queue \
+	%D%/test_receipt \
 	%D%/test_registry \
-	%D%/test_selection
-EXTRA_DIST += %D%/plugin_fixture.h
+	%D%/test_route \
+	%D%/test_selection \
+	%D%/test_selftest \
+	%D%/test_staging_pool \
+	%D%/test_status \
+	%D%/test_submit \
+	%D%/test_text
+EXTRA_DIST += %D%/executor_fixture.h %D%/plugin_fixture.h
 %C%_test_op_keccak256_CPPFLAGS = $(openssl_cppflags)
 %C%_test_op_keccak256_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_sha256_CPPFLAGS = $(openssl_cppflags)

@@ -130,6 +130,8 @@ Test(executor, a_batch_outlives_its_executor) {
 Test(executor, its_threads_take_no_signals) {
     fake_start();
     sigset_t before, after;
+    memset(&before, 0, sizeof before); /* the kernel writes only what it knows */
+    memset(&after, 0, sizeof after);
     pthread_sigmask(SIG_SETMASK, NULL, &before);
     svmx_executor_t *executor = open_with(fake_options());
     pthread_sigmask(SIG_SETMASK, NULL, &after);

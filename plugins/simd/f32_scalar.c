@@ -1,0 +1,31 @@
+/*
+ * f32_scalar.c: the kernels of floats for any machine.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "lanes_f32_scalar.h"
+
+#include "f32.h"
+
+const struct simd_kernel simd_f32_scalar[SIMD_F32_KERNELS] = {
+    {"vec_add_f32", run_add, NULL, 4096, 165},
+    {"vec_sub_f32", run_subtract, NULL, 4096, 165},
+    {"vec_mul_f32", run_multiply, NULL, 4096, 165},
+    {"axpy_f32", run_axpy, NULL, 4096, 200},
+    {"relu_f32", run_relu, NULL, 4096, 165},
+    {"leaky_relu_f32", run_leaky_relu, NULL, 4096, 200},
+    {"elu_f32", run_elu, NULL, 2048, 20000},
+    {"clip_f32", run_clip, NULL, 4096, 200},
+    {"sigmoid_f32", run_sigmoid, NULL, 2048, 20000},
+    {"tanh_f32", run_tanh, NULL, 2048, 40000},
+    {"swish_f32", run_swish, NULL, 2048, 20000},
+    {"gelu_f32", run_gelu, NULL, 2048, 20000},
+    {"exp_f32", run_exp, NULL, 2048, 15000},
+    {"softmax_f32", run_softmax, NULL, 1, 25000},
+    {"log_softmax_f32", run_log_softmax, NULL, 1, 25000},
+    {"sum_f32", run_sum, finish_sum, 4, 145},
+    {"dot_f32", run_dot, finish_sum, 4, 215},
+    {"max_f32", run_max, finish_max, 4, 1000},
+    {"min_f32", run_min, finish_min, 4, 1000},
+    {"max_abs_diff_f32", run_diff, finish_diff, 4, 1000},
+};
