@@ -9,4 +9,6 @@ EXTRA_DIST += \
 	%D%/adr/0002-outputs-never-overlap.md \
 	%D%/adr/0003-inline-devices.md \
 	%D%/adr/0004-same-pipeline-for-several-buckets.md \
-	%D%/adr/0005-unnamed-backends-follow.md
+	%D%/adr/0005-unnamed-backends-follow.md \
+	%D%/adr/0006-two-roundings-where-one-would-do.md \
+	%D%/adr/0007-operations-say-invalid-by-an-output.md

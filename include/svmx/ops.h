@@ -40,6 +40,8 @@ enum svmx_op_id {
     SVMX_OP_SOFTMAX_F32 = 20,
     SVMX_OP_LOG_SOFTMAX_F32 = 21,
     SVMX_OP_MAX_ABS_DIFF_F32 = 22,
+    SVMX_OP_MATMUL_F32 = 23,
+    SVMX_OP_MATMUL_BATCH_F32 = 24,
     SVMX_OP_VEC_ADD_F64 = 25,
     SVMX_OP_AXPY_F64 = 26,
     SVMX_OP_SUM_F64 = 27,
@@ -447,6 +449,33 @@ static inline enum svmx_status svmx_grid_flip_u8(svmx_batch_t *batch, uint8_t *o
     const struct svmx_arg args[] = {svmx_out(SVMX_U8, out, bytes), svmx_in(SVMX_U8, grids, bytes), svmx_u32(height),
                                     svmx_u32(width), svmx_u32((uint32_t)axis)};
     return svmx_batch_add(batch, SVMX_OP_GRID_FLIP_U8, args, 5);
+}
+
+/* ---- matrix products -------------------------------------------------------------------------------------- */
+
+/* out = a b: a has m rows of k, b has k rows of n, out has m rows of n, without gaps. A fused multiply-add a step. */
+static inline enum svmx_status svmx_matmul_f32(svmx_batch_t *batch, float *out, const float *a, const float *b,
+                                               uint64_t m, uint64_t k, uint64_t n) {
+    const struct svmx_arg args[] = {svmx_out(SVMX_F32, out, svmx_times(m, n)),
+                                    svmx_in(SVMX_F32, a, svmx_times(m, k)),
+                                    svmx_in(SVMX_F32, b, svmx_times(k, n)),
+                                    svmx_u64(m),
+                                    svmx_u64(k),
+                                    svmx_u64(n)};
+    return svmx_batch_add(batch, SVMX_OP_MATMUL_F32, args, 6);
+}
+
+/* `count` such products of one shape, their matrices one after another. */
+static inline enum svmx_status svmx_matmul_batch_f32(svmx_batch_t *batch, float *out, const float *a, const float *b,
+                                                     uint64_t count, uint64_t m, uint64_t k, uint64_t n) {
+    const struct svmx_arg args[] = {svmx_out(SVMX_F32, out, svmx_times(count, svmx_times(m, n))),
+                                    svmx_in(SVMX_F32, a, svmx_times(count, svmx_times(m, k))),
+                                    svmx_in(SVMX_F32, b, svmx_times(count, svmx_times(k, n))),
+                                    svmx_u64(count),
+                                    svmx_u64(m),
+                                    svmx_u64(k),
+                                    svmx_u64(n)};
+    return svmx_batch_add(batch, SVMX_OP_MATMUL_BATCH_F32, args, 7);
 }
 
 /* ---- eigenvalues ------------------------------------------------------------------------------------------ */

@@ -27,7 +27,11 @@ __extension__ typedef unsigned __int128 u128;
 enum { FIELD_MAX_LIMBS = 6 };
 
 /* Before every loop over limbs: they all have a few rounds, and each word is to live in a register. */
+#if defined(__clang__)
+#define FIELD_UNROLL _Pragma("clang loop unroll(full)")
+#else
 #define FIELD_UNROLL _Pragma("GCC unroll 16")
+#endif
 
 /* ---- words ------------------------------------------------------------------------------------------------ */
 
@@ -83,23 +87,33 @@ SIMD_INLINE unsigned char limbs_sub(uint64_t *r, const uint64_t *a, const uint64
     return borrow;
 }
 
-/* r += a * by; returns the carry, a whole word. Two chains of carries: gcc spills the halves of 128-bit sums. */
-SIMD_INLINE uint64_t limbs_add_multiple(uint64_t *r, const uint64_t *a, uint64_t by, int limbs) {
-    uint64_t product[FIELD_MAX_LIMBS], high = 0;
-    unsigned char carry = 0;
-    FIELD_UNROLL for (int i = 0; i < limbs; i++) {
-        const u128 wide = (u128)a[i] * by;
-        product[i] = word_add((uint64_t)wide, high, &carry);
-        high = (uint64_t)(wide >> 64);
-    }
-    high = word_add(high, 0, &carry);
-    carry = limbs_add(r, r, product, limbs);
-    return word_add(high, 0, &carry);
+/* Products of one column of a multiplication are summed up here. Written so that compilers see one chain of carries: of
+ * sums of 128 bits gcc spills the halves. */
+struct field_column {
+    uint64_t low, middle, high;
+};
+
+SIMD_INLINE void column_add(struct field_column *c, uint64_t a, uint64_t b) {
+    const u128 product = (u128)a * b;
+    const uint64_t low = (uint64_t)product;
+    uint64_t high = (uint64_t)(product >> 64);
+    c->low += low;
+    high += c->low < low; /* a product is never so large that this overflows */
+    c->middle += high;
+    c->high += c->middle < high;
+}
+
+/* The lowest word; the others move down. */
+SIMD_INLINE uint64_t column_next(struct field_column *c) {
+    const uint64_t low = c->low;
+    *c = (struct field_column){c->middle, c->high, 0};
+    return low;
 }
 
 /* r = which ? a : b, without a jump: which is not to be guessed. */
 SIMD_INLINE void limbs_select(uint64_t *r, bool which, const uint64_t *a, const uint64_t *b, int limbs) {
-    FIELD_UNROLL for (int i = 0; i < limbs; i++) r[i] = which ? a[i] : b[i];
+    const uint64_t mask = -(uint64_t)which;
+    FIELD_UNROLL for (int i = 0; i < limbs; i++) r[i] = (a[i] & mask) | (b[i] & ~mask);
 }
 
 /* x modulo m, for x = top * 2^(64 limbs) + the words of x, less than 2 m; one subtraction at most. False if one word of
@@ -122,21 +136,29 @@ struct field_modulus {
 };
 
 /*
- * a b / R modulo m, less than m if a or b is, and else less than a and b: q m, added before each shift by a word, makes
- * that word 0. What is shifted down stays below a + m, so one word and a bit above the limbs will do.
+ * a b / R modulo m, less than m if a or b is, and else less than a and b. Column by column of the product; q m is added
+ * so that each of the low columns becomes 0, and what is left is shifted down by being written one R lower.
  */
 SIMD_INLINE void field_redc(uint64_t *r, const uint64_t *a, const uint64_t *b, const struct field_modulus *m,
                             int limbs) {
-    uint64_t t[FIELD_MAX_LIMBS + 1] = {0};
+    uint64_t q[FIELD_MAX_LIMBS], t[FIELD_MAX_LIMBS];
+    struct field_column c = {0, 0, 0};
     FIELD_UNROLL for (int i = 0; i < limbs; i++) {
-        unsigned char carry = 0, again = 0;
-        const uint64_t top = word_add(t[limbs], limbs_add_multiple(t, a, b[i], limbs), &carry);
-        const uint64_t more = limbs_add_multiple(t, m->m, t[0] * m->minus_inverse, limbs);
-        FIELD_UNROLL for (int j = 0; j + 1 < limbs; j++) t[j] = t[j + 1];
-        t[limbs - 1] = word_add(top, more, &again);
-        t[limbs] = (uint64_t)carry + again;
+        FIELD_UNROLL for (int j = 0; j <= i; j++) column_add(&c, a[j], b[i - j]);
+        FIELD_UNROLL for (int j = 0; j < i; j++) column_add(&c, q[j], m->m[i - j]);
+        q[i] = c.low * m->minus_inverse;
+        column_add(&c, q[i], m->m[0]);
+        column_next(&c);
     }
-    limbs_below(r, t, t[limbs], m->m, limbs);
+    FIELD_UNROLL for (int i = limbs; i < 2 * limbs - 1; i++) {
+        FIELD_UNROLL for (int j = i - limbs + 1; j < limbs; j++) {
+            column_add(&c, a[j], b[i - j]);
+            column_add(&c, q[j], m->m[i - j]);
+        }
+        t[i - limbs] = column_next(&c);
+    }
+    t[limbs - 1] = column_next(&c);
+    limbs_below(r, t, c.low, m->m, limbs);
 }
 
 /* x = 2 x modulo m, for x < m */
@@ -260,19 +282,26 @@ SIMD_INLINE bool field_is_secp(const struct field_modulus *m, int limbs) {
     return limbs == 4 && m->m[0] == -FIELD_SECP && (m->m[1] & m->m[2] & m->m[3]) == UINT64_MAX;
 }
 
-/* The high half folds down to 34 bits above 2^256, those to one bit, and that one away. */
+/* The high half folds down to 34 bits above 2^256, and those to one, which is hardly ever set. */
 SIMD_INLINE void field_mul_secp(uint64_t *out, const uint64_t *a, const uint64_t *b, struct field_modulus *m,
                                 int limbs) {
-    uint64_t t[8] = {0}, low[4];
-    const uint64_t *high = t + 4;
-    FIELD_UNROLL for (int i = 0; i < 4; i++) t[i + 4] = limbs_add_multiple(t + i, a, b[i], 4);
-    const uint64_t top = limbs_add_multiple(t, high, FIELD_SECP, 4);
-    const u128 fold = (u128)top * FIELD_SECP;
-    const uint64_t second[4] = {(uint64_t)fold, (uint64_t)(fold >> 64)};
-    const uint64_t carry = limbs_add(low, t, second, 4), last[4] = {carry ? FIELD_SECP : 0};
-    limbs_add(low, low, last, 4);
-    if (__builtin_expect(low[3] == UINT64_MAX, 0)) limbs_below(low, low, 0, m->m, limbs);
-    limbs_copy(out, low, 4);
+    uint64_t t[8], r[4];
+    struct field_column c = {0, 0, 0};
+    FIELD_UNROLL for (int i = 0; i < 7; i++) {
+        FIELD_UNROLL for (int j = i < 4 ? 0 : i - 3; j <= (i < 4 ? i : 3); j++) column_add(&c, a[j], b[i - j]);
+        t[i] = column_next(&c);
+    }
+    t[7] = column_next(&c);
+    FIELD_UNROLL for (int i = 0; i < 4; i++) {
+        column_add(&c, t[i + 4], FIELD_SECP);
+        column_add(&c, t[i], 1);
+        r[i] = column_next(&c);
+    }
+    const u128 fold = (u128)c.low * FIELD_SECP;
+    const uint64_t second[4] = {(uint64_t)fold, (uint64_t)(fold >> 64), 0, 0};
+    const uint64_t top = limbs_add(r, r, second, 4);
+    if (__builtin_expect(top != 0 || r[3] == UINT64_MAX, 0)) limbs_below(r, r, top, m->m, limbs);
+    limbs_copy(out, r, 4);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------ */

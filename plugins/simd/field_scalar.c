@@ -7,34 +7,45 @@
  */
 #include "field.h"
 
-void simd_mod_add_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+static void add_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     field_run_sum(d, first, end, 4, field_add);
 }
 
-void simd_mod_sub_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+static void sub_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     field_run_sum(d, first, end, 4, field_sub);
 }
 
-void simd_mod_mul_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+static void mul_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     field_run_product(d, first, end, 4, field_mul, field_mul_secp);
 }
 
-void simd_mont_mul_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+static void mont_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     field_run_product(d, first, end, 4, field_mont, NULL);
 }
 
-void simd_mod_add_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+static void add_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     field_run_sum(d, first, end, 6, field_add);
 }
 
-void simd_mod_sub_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+static void sub_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     field_run_sum(d, first, end, 6, field_sub);
 }
 
-void simd_mod_mul_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+static void mul_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     field_run_product(d, first, end, 6, field_mul, NULL);
 }
 
-void simd_mont_mul_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+static void mont_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     field_run_product(d, first, end, 6, field_mont, NULL);
 }
+
+const struct simd_kernel simd_field_scalar[SIMD_FIELD_KERNELS] = {
+    {"mod_add_u256", add_u256, NULL, 512, 4500},
+    {"mod_sub_u256", sub_u256, NULL, 512, 4500},
+    {"mod_mul_u256", mul_u256, NULL, 64, 28000},
+    {"mont_mul_u256", mont_u256, NULL, 64, 28000},
+    {"mod_add_u384", add_u384, NULL, 512, 7000},
+    {"mod_sub_u384", sub_u384, NULL, 512, 7000},
+    {"mod_mul_u384", mul_u384, NULL, 64, 110000},
+    {"mont_mul_u384", mont_u384, NULL, 64, 60000},
+};

@@ -19,47 +19,15 @@ extern const struct simd_kernel simd_f32_scalar[SIMD_F32_KERNELS], simd_f64_scal
 extern const struct simd_kernel simd_f32_avx2[SIMD_F32_KERNELS], simd_f64_avx2[SIMD_F64_KERNELS];
 extern const struct simd_kernel simd_f32_avx512[SIMD_F32_KERNELS], simd_f64_avx512[SIMD_F64_KERNELS];
 
-/* ---- modulo a number: out, a, b, modulus; unit = element --------------------------------------------------- */
+/* ---- modulo a number: out, a, b, modulus (Goldilocks: out, a, b); unit = element; tables as above --------------- */
 
-void simd_mod_add_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_add_u256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_add_u256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+enum { SIMD_FIELD_SUMS = 4, SIMD_FIELD_PRODUCTS = 4, SIMD_FIELD_KERNELS = 8, SIMD_GOLDILOCKS_KERNELS = 2 };
 
-void simd_mod_sub_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_sub_u256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_sub_u256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-
-void simd_mod_mul_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_mul_u256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_mul_u256_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-
-void simd_mont_mul_u256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mont_mul_u256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mont_mul_u256_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-
-void simd_mod_add_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_add_u384_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_add_u384_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-
-void simd_mod_sub_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_sub_u384_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_sub_u384_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-
-void simd_mod_mul_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_mul_u384_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mod_mul_u384_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-
-void simd_mont_mul_u384_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mont_mul_u384_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_mont_mul_u384_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-
-void simd_goldilocks_add_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_goldilocks_add_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_goldilocks_add_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-
-void simd_goldilocks_mul_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_goldilocks_mul_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
-void simd_goldilocks_mul_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+extern const struct simd_kernel simd_field_scalar[SIMD_FIELD_KERNELS], simd_field_avx2[SIMD_FIELD_KERNELS];
+extern const struct simd_kernel simd_field_avx512[SIMD_FIELD_SUMS], simd_field_ifma[SIMD_FIELD_PRODUCTS];
+extern const struct simd_kernel simd_goldilocks_scalar[SIMD_GOLDILOCKS_KERNELS];
+extern const struct simd_kernel simd_goldilocks_avx2[SIMD_GOLDILOCKS_KERNELS];
+extern const struct simd_kernel simd_goldilocks_avx512[SIMD_GOLDILOCKS_KERNELS];
 
 /* ---- hashes: digests, data, offsets; unit = message -------------------------------------------------------- */
 
@@ -120,6 +88,14 @@ extern const struct simd_kernel simd_ed25519[SIMD_ED25519_KERNELS]; /* of every 
 enum { SIMD_GRID_KERNELS = 3 };
 
 extern const struct simd_kernel simd_grid[SIMD_GRID_KERNELS]; /* of every variant */
+
+/* ---- matrix products: out, a, b, (count,) m, k, n; unit = 128 x 32 of a product ---------------------------------- */
+
+enum { SIMD_MATMUL_KERNELS = 2 };
+
+extern const struct simd_kernel simd_matmul_scalar[SIMD_MATMUL_KERNELS];
+extern const struct simd_kernel simd_matmul_avx2[SIMD_MATMUL_KERNELS];
+extern const struct simd_kernel simd_matmul_avx512[SIMD_MATMUL_KERNELS];
 
 /* ---- eigenvalues: values, vectors, matrices, order; unit = matrix ------------------------------------------------ */
 

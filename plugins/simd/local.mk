@@ -19,7 +19,8 @@ simd_parts = %D%/libsimd-common.la
 	%D%/hash_lanes.h %D%/hash_group.h \
 	%D%/merkle.c \
 	%D%/grid.c \
-	%D%/eigh_scalar.c %D%/eigh.h
+	%D%/eigh_scalar.c %D%/eigh.h \
+	%D%/matmul_scalar.c %D%/matmul.h
 if HAVE_SECP256K1
 %C%_libsimd_common_la_SOURCES += %D%/signatures_secp256k1.c
 endif
@@ -37,7 +38,8 @@ simd_parts += $(simd_isas)
 %C%_libsimd_avx2_la_SOURCES = \
 	%D%/eigh_avx2.c \
 	%D%/f32_avx2.c \
-	%D%/f64_avx2.c
+	%D%/f64_avx2.c \
+	%D%/matmul_avx2.c
 %C%_libsimd_avx2_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS) $(SVMX_LANES_CFLAGS)
 %C%_libsimd_avx2_lanes_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx2_lanes_la_SOURCES = \
@@ -48,7 +50,8 @@ simd_parts += $(simd_isas)
 %C%_libsimd_avx512_la_SOURCES = \
 	%D%/eigh_avx512.c \
 	%D%/f32_avx512.c \
-	%D%/f64_avx512.c
+	%D%/f64_avx512.c \
+	%D%/matmul_avx512.c
 %C%_libsimd_avx512_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX512_CFLAGS) $(SVMX_LANES_CFLAGS)
 %C%_libsimd_avx512_lanes_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx512_lanes_la_SOURCES = \

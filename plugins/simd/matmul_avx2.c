@@ -87,10 +87,15 @@ static void tile(const struct simd_matmul_tile *t) {
 
 static const struct simd_matmul_isa isa = {.tile = tile, .rows = ROWS, .columns = VECTORS * LANES, .lanes = LANES};
 
-void simd_matmul_f32_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+static void run(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     simd_matmul_run(d, first, end, SIMD_MATMUL_SIZES, &isa);
 }
 
-void simd_matmul_batch_f32_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+static void run_batch(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     simd_matmul_run(d, first, end, SIMD_MATMUL_BATCH_SIZES, &isa);
 }
+
+const struct simd_kernel simd_matmul_avx2[SIMD_MATMUL_KERNELS] = {
+    {"matmul_f32", run, NULL, 1, 25},
+    {"matmul_batch_f32", run_batch, NULL, 1, 25},
+};

@@ -86,7 +86,11 @@ SIMD_INLINE void row_short(uint8_t *out, const uint8_t *a, size_t width, map_fn 
     const vec x = v_load_some(a, width, v_set(-INFINITY)), most = v_set(reduce_lanes(x, v_max));
     const vec e = exp_of(v_sub(x, most));
     const float sum = reduce_lanes(e, v_add);
-    v_store_some(out, width, v_one_nan(log ? last(x, x, v_set(log_of(sum)), most) : last(e, e, v_set(sum), most)));
+    const vec r = v_one_nan(log ? last(x, x, v_set(log_of(sum)), most) : last(e, e, v_set(sum), most));
+    if (width == V_LANES)
+        v_store(out, r);
+    else
+        v_store_some(out, width, r);
 }
 
 /* Rows of a task one after another; `log` is constant after inlining. */

@@ -71,6 +71,7 @@ static const struct table {
     TABLE("avx512", simd_merkle_sha256_avx512, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_merkle_keccak256_avx512, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_eigh_avx512, SIMD_FEATURE_AVX512),
+    TABLE("avx512", simd_matmul_avx512, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_grid, SIMD_FEATURE_AVX512),
 #ifdef SVMX_HAVE_SECP256K1
     TABLE("avx512", simd_secp256k1_avx512, SIMD_FEATURE_AVX512),
@@ -86,6 +87,7 @@ static const struct table {
     TABLE("avx2", simd_merkle_sha256_avx2, SIMD_FEATURE_AVX2),
     TABLE("avx2", simd_merkle_keccak256_avx2, SIMD_FEATURE_AVX2),
     TABLE("avx2", simd_eigh_avx2, SIMD_FEATURE_AVX2),
+    TABLE("avx2", simd_matmul_avx2, SIMD_FEATURE_AVX2),
     TABLE("avx2", simd_grid, SIMD_FEATURE_AVX2),
 #ifdef SVMX_HAVE_SECP256K1
     TABLE("avx2", simd_secp256k1_avx2, SIMD_FEATURE_AVX2),
@@ -100,6 +102,7 @@ static const struct table {
     TABLE("scalar", simd_merkle_sha256_scalar, 0),
     TABLE("scalar", simd_merkle_keccak256_scalar, 0),
     TABLE("scalar", simd_eigh_scalar, 0),
+    TABLE("scalar", simd_matmul_scalar, 0),
     TABLE("scalar", simd_grid, 0),
 #ifdef SVMX_HAVE_SECP256K1
     TABLE("scalar", simd_secp256k1_scalar, 0),

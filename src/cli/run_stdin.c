@@ -30,21 +30,41 @@ struct stream {
 
 /* ---- results ---- */
 
-/* Room for all outputs of an item as text: digits, and a blank or a zero behind each. */
+/* The output that says which items are valid: not printed itself, but in words. */
+static bool is_valid_mark(const struct svmx_param *param) {
+    return param->direction == SVMX_OUT && param->type == SVMX_U8 && param->record == 1 &&
+           strcmp(param->name, "valid") == 0;
+}
+
+/* The outputs that are printed in digits. */
+static bool is_result(const struct svmx_param *param) {
+    return param->direction == SVMX_OUT && !is_valid_mark(param);
+}
+
+static bool item_valid(const struct stream *stream, size_t item) {
+    for (uint32_t i = 0; i < stream->run->op.param_count; i++)
+        if (is_valid_mark(&stream->run->op.params[i])) return stream->items.columns[i].data[item] != 0;
+    return true;
+}
+
+/* Room for all outputs of an item as text: digits, and a blank or a zero behind each; or a word. */
 static size_t text_bytes(const struct svmx_op *op) {
-    size_t bytes = 1;
+    size_t bytes = sizeof "invalid\n";
     for (uint32_t i = 0; i < op->param_count; i++)
         if (op->params[i].direction == SVMX_OUT) bytes += 2 * (size_t)op->params[i].record + 1;
     return bytes;
 }
 
+/* The results, or `invalid`; `valid` where there are no other results. */
 static void item_text(struct stream *stream, size_t item) {
+    const bool valid = item_valid(stream, item);
     char *at = stream->text;
-    for (uint32_t i = 0; i < stream->run->op.param_count; i++) {
-        if (stream->run->op.params[i].direction != SVMX_OUT) continue;
+    for (uint32_t i = 0; valid && i < stream->run->op.param_count; i++) {
+        if (!is_result(&stream->run->op.params[i])) continue;
         if (at > stream->text) *at++ = ' ';
         at += cli_items_hex(&stream->items, i, item, at);
     }
+    if (at == stream->text) at = stpcpy(at, valid ? "valid" : "invalid");
     *at++ = '\n';
     fwrite(stream->text, 1, (size_t)(at - stream->text), stdout);
 }
@@ -53,10 +73,11 @@ static void item_json(struct stream *stream, size_t item) {
     struct cli_json json = cli_json_start(stdout, CLI_JSON_LINE);
     cli_json_open(&json, NULL, '{');
     cli_json_number(&json, "line", stream->printed + item + 1);
-    cli_json_bool(&json, "valid", true);
+    const bool valid = item_valid(stream, item);
+    cli_json_bool(&json, "valid", valid);
     cli_json_open(&json, "outputs", '[');
-    for (uint32_t i = 0; i < stream->run->op.param_count; i++) {
-        if (stream->run->op.params[i].direction != SVMX_OUT) continue;
+    for (uint32_t i = 0; valid && i < stream->run->op.param_count; i++) {
+        if (!is_result(&stream->run->op.params[i])) continue;
         stream->text[cli_items_hex(&stream->items, i, item, stream->text)] = '\0';
         cli_json_text(&json, NULL, stream->text);
     }
@@ -64,8 +85,6 @@ static void item_json(struct stream *stream, size_t item) {
     cli_json_close(&json);
 }
 
-/* An operation that can call an item invalid will be asked here, and the word `invalid` (in JSON valid: false, outputs
- * empty) stand in place of the digits. None can yet. */
 static void results_print(struct stream *stream) {
     for (size_t i = 0; i < stream->items.count; i++) {
         if (stream->run->json)

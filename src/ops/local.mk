@@ -12,6 +12,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/grid_u8.c \
 	%D%/items.c %D%/items.h \
 	%D%/keccak256.c \
+	%D%/matmul_f32.c %D%/matmul_f32_known.h \
 	%D%/merkle.c %D%/merkle.h \
 	%D%/messages.c %D%/messages.h \
 	%D%/op.h \

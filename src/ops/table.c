@@ -27,7 +27,7 @@ extern const struct svmx__op svmx__op_merkle_root_sha256, svmx__op_merkle_root_k
 extern const struct svmx__op svmx__op_merkle_tree_sha256, svmx__op_merkle_tree_keccak256;
 extern const struct svmx__op svmx__op_ecrecover, svmx__op_ecdsa_verify_secp256k1, svmx__op_ed25519_verify;
 extern const struct svmx__op svmx__op_grid_transpose_u8, svmx__op_grid_rotate_u8, svmx__op_grid_flip_u8;
-extern const struct svmx__op svmx__op_eigh_f64;
+extern const struct svmx__op svmx__op_matmul_f32, svmx__op_matmul_batch_f32, svmx__op_eigh_f64;
 
 /* By id. An entry may be missing: an operation whose library was not there at build time. */
 static const struct svmx__op *const table[SVMX__OP_LIMIT] = {
@@ -53,6 +53,8 @@ static const struct svmx__op *const table[SVMX__OP_LIMIT] = {
     [SVMX_OP_SOFTMAX_F32] = &svmx__op_softmax_f32,
     [SVMX_OP_LOG_SOFTMAX_F32] = &svmx__op_log_softmax_f32,
     [SVMX_OP_MAX_ABS_DIFF_F32] = &svmx__op_max_abs_diff_f32,
+    [SVMX_OP_MATMUL_F32] = &svmx__op_matmul_f32,
+    [SVMX_OP_MATMUL_BATCH_F32] = &svmx__op_matmul_batch_f32,
     [SVMX_OP_VEC_ADD_F64] = &svmx__op_vec_add_f64,
     [SVMX_OP_AXPY_F64] = &svmx__op_axpy_f64,
     [SVMX_OP_SUM_F64] = &svmx__op_sum_f64,

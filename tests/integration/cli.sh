@@ -380,9 +380,69 @@ bad 'argument 1 (data): character 1 is no hex digit' '--'
 feed '616263\n'
 refused 2 "--stdin is for operations on bytes, and vec_add_f32 is none: its parameter 'out' is not made of bytes" \
     run vec_add_f32 --stdin
+refused 2 "--stdin is for operations on bytes, and merkle_root_sha256 is none: its parameter 'odd' is not made of bytes" \
+    run merkle_root_sha256 --stdin
 for option in --size --tasks --repeat --seed; do
     refused 2 "$option is for made-up data and does not go with --stdin" run sha256 --stdin $option 1
 done
+
+# Several arguments a line, and items that are not valid. The first line is a vector of go-ethereum, the second has v = 29.
+call ops ecrecover
+if exits 0; then
+    hash=18c547e4f7b0f325ad1e56f57e26c745b09a3e503d86e00e5255ff7f715d3d1c
+    zeros=00000000000000000000000000000000000000000000000000000000000000
+    r=73b1693892219d736caba55bdb67216e485557ea6b6af75f37096c9aa6a5a75f
+    s=eeb940b1d03b21e36b0e47e79769f095fe2ab855bd91e3a38756b7d75a9c4549
+    address=a94f5374fce5edbc8e2a8697c15331677e6ebf0b
+    feed "$hash ${zeros}1c 0x$r $s\n$hash ${zeros}1d $r $s\n$hash ${zeros}1c $r $s\n"
+    call run ecrecover --stdin
+    exits 0 && err_empty && out_is "$address
+invalid
+$address"
+    verdict "ecrecover: an address, or the word invalid" $?
+    call run ecrecover --stdin --json
+    exits 0 && out_is '{"line":1,"valid":true,"outputs":["'$address'"]}
+{"line":2,"valid":false,"outputs":[]}
+{"line":3,"valid":true,"outputs":["'$address'"]}'
+    verdict "ecrecover --json: valid or not, and no outputs if not" $?
+    feed "$hash ${zeros}1c $r\n"
+    refused 1 'line 1: it has 3 of 4 arguments' run ecrecover --stdin
+    feed "$hash ${zeros}1c $r $s 00\n"
+    refused 1 'line 1: it has more than 4 arguments' run ecrecover --stdin
+    feed "$hash ${zeros}1c  $r $s\n"
+    refused 1 'line 1: argument 3 (r) is missing: one space between arguments' run ecrecover --stdin
+    feed "$hash 1c $r $s\n"
+    refused 1 'line 1: argument 2 (v) has 1 bytes, must have 32' run ecrecover --stdin
+    feed "$hash ${zeros}1c $r ${s}00\n"
+    refused 1 'line 1: argument 4 (s) has 33 bytes, must have 32' run ecrecover --stdin
+else
+    skip "ecrecover --stdin" "built without libsecp256k1" 7
+fi
+call ops ed25519_verify
+if exits 0; then
+    # RFC 8032, TEST 1 (an empty message) and TEST 2.
+    key1=d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a
+    signature1=e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155
+    signature1=${signature1}5fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b
+    key2=3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c
+    signature2=92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da
+    signature2=${signature2}085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00
+    feed "$key1 $signature1 -\n$key2 $signature2 72\n$key2 $signature2 73\n$key2 $signature2 -\n"
+    call run ed25519_verify --stdin
+    exits 0 && err_empty && out_is "valid
+valid
+invalid
+invalid"
+    verdict "ed25519_verify: the words valid and invalid" $?
+    call run ed25519_verify --stdin --json
+    exits 0 && out_is '{"line":1,"valid":true,"outputs":[]}
+{"line":2,"valid":true,"outputs":[]}
+{"line":3,"valid":false,"outputs":[]}
+{"line":4,"valid":false,"outputs":[]}'
+    verdict "ed25519_verify --json" $?
+else
+    skip "ed25519_verify --stdin" "built without libsodium" 2
+fi
 input=/
 refused 1 "cannot read standard input after line 0" run sha256 --stdin
 input=$work/none

@@ -28,7 +28,9 @@ static inline svmx_executor_t *open_fake(void) {
     return open_with(&options);
 }
 
-static inline void silent(void *user, enum svmx_log_level level, const char *text) { (void)user, (void)level, (void)text; }
+static inline void silent(void *user, enum svmx_log_level level, const char *text) {
+    (void)user, (void)level, (void)text;
+}
 
 static inline svmx_executor_t *open_quiet_fake(void) {
     struct svmx_options options = fake_options();
@@ -88,13 +90,13 @@ static inline void note_complaint(void *user, enum svmx_log_level level, const c
     pthread_mutex_unlock(&complaints->lock);
 }
 
-/* All operations at a few sizes on the device, against the reference code; twice, so that the second goes through what
- * the first left behind. */
+/* The first operations at a few sizes on the device, against the reference code; twice, so that the second goes through
+ * what the first left behind. All operations on all devices: tests/contract. */
 static inline void compare_with_reference(svmx_executor_t *executor, const char *script) {
     static const uint64_t sizes[] = {1, 33, 5000};
     struct svmx_options plain = plain_options();
     svmx_executor_t *reference = open_with(&plain);
-    for (uint32_t op = 0; op < svmx_op_count(executor); op++) {
+    for (uint32_t op = 0; op < 6; op++) {
         for (uint32_t i = 0; i < 6; i++) {
             uint64_t expected_bytes = 0, bytes = 0;
             unsigned char *expected = example_run(reference, op, sizes[i % 3], i, &expected_bytes, NULL);
@@ -110,7 +112,9 @@ static inline void compare_with_reference(svmx_executor_t *executor, const char 
     svmx_close(reference);
 }
 
-static inline void run_script(const char *script, unsigned failures_at_least) {
+enum { PERHAPS = 1000 }; /* failures: the core may help itself */
+
+static inline void run_script(const char *script, unsigned failures) {
     const char *path = getenv("SVMX_TEST_DRIVER_PATH");
     if (!path) cr_skip_test("SVMX_TEST_DRIVER_PATH does not say where the check plugin is");
     struct complaints complaints = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -129,8 +133,9 @@ static inline void run_script(const char *script, unsigned failures_at_least) {
     compare_with_reference(executor, script);
     struct svmx_stats stats = {.size = sizeof stats};
     cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
-    cr_assert_geq(stats.fallbacks, failures_at_least, "%s: %u fallbacks", script, (unsigned)stats.fallbacks);
-    if (!failures_at_least) cr_assert_eq(stats.fallbacks, 0, "%s", script);
+    if (failures != PERHAPS)
+        cr_assert(failures ? stats.fallbacks >= failures : stats.fallbacks == 0, "%s: %u fallbacks", script,
+                  (unsigned)stats.fallbacks);
     svmx_close(executor);
     cr_assert_eq(complaints.count, 0, "%s: %s", script, complaints.first);
 }

@@ -3,8 +3,9 @@ criterion_suites += \
 	%D%/test_async \
 	%D%/test_bad_input \
 	%D%/test_chains \
-	%D%/test_faults
-EXTRA_DIST += %D%/fake.h %D%/trial.h
+	%D%/test_faults \
+	%D%/test_hangs
+EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/trial.h
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
 %C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \

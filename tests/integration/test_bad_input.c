@@ -155,8 +155,8 @@ Test(bad_input, sizes_that_overflow) {
 Test(bad_input, counts_of_messages_that_overflow) {
     uint8_t digest[32], byte = 1;
     uint64_t offsets[3] = {0, 0, 1};
-    static const size_t counts[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, (size_t)1 << 59, (size_t)1 << 50,
-                                    ((size_t)1 << 41) + 1};
+    static const size_t counts[] = {SIZE_MAX,        SIZE_MAX - 1,    SIZE_MAX / 2,
+                                    (size_t)1 << 59, (size_t)1 << 50, ((size_t)1 << 41) + 1};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         expect_refused(svmx_keccak256(batch, digest, &byte, offsets + 1, counts[i]), SVMX_ERR_OVERFLOW, "digests");
 }
@@ -175,8 +175,7 @@ Test(bad_input, bytes_that_are_no_whole_elements) {
     expect_refused(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_ERR_ARGUMENT, "'a'");
     uint8_t digests[64];
     uint64_t offsets[2] = {0, 0};
-    struct svmx_arg hash[] = {svmx_out(SVMX_U8, digests, 33), svmx_in(SVMX_U8, NULL, 0),
-                              svmx_in(SVMX_U64, offsets, 2)};
+    struct svmx_arg hash[] = {svmx_out(SVMX_U8, digests, 33), svmx_in(SVMX_U8, NULL, 0), svmx_in(SVMX_U64, offsets, 2)};
     expect_refused(svmx_batch_add(batch, SVMX_OP_SHA256, hash, 3), SVMX_ERR_ARGUMENT, "digests");
 }
 

@@ -91,8 +91,10 @@ static void fail_each(enum fake_call call, enum svmx_status status) {
         cr_assert_eq(stats.fallbacks, redone);
         struct svmx_device device = device_at(executor, 0);
         cr_assert_eq(device.failures, redone);
-        bool hit = fake.calls[call] >= n;
-        cr_assert_eq(redone, hit ? 1 : 0, "call %d number %u", (int)call, n);
+        unsigned hit = fake.calls[call] >= n;
+        bool retried = call == FAKE_ALLOC && status == SVMX_ERR_MEMORY; /* idle memory may be given back for it */
+        cr_assert(redone == hit || (retried && redone < hit), "call %d number %u: redone %u times", (int)call, n,
+                  redone);
         cr_assert_eq(device.usable, !hit || status != SVMX_ERR_DEVICE_LOST);
         svmx_close(executor);
         expect_all_returned();
@@ -298,14 +300,15 @@ Test(faults, check_every_call_with_every_status) {
     for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
         for (size_t e = 0; e < sizeof effects / sizeof *effects; e++)
             for (int n = 1; n <= 5; n++) {
+                bool retried = c == 0 && strcmp(effects[e], "memory") == 0; /* idle memory may be given back for it */
                 (void)snprintf(script, sizeof script, "%s@%d=%s", calls[c], n, effects[e]);
-                run_script(script, 1);
+                run_script(script, retried ? PERHAPS : 1);
             }
 }
 
 Test(faults, check_always_failing) {
-    static const char *const scripts[] = {"memory_alloc@all=memory", "pipeline_build@all=backend",
-                                          "submit@all=backend", "wait@all=backend", "dispatch@all=bitflip"};
+    static const char *const scripts[] = {"memory_alloc@all=memory", "pipeline_build@all=backend", "submit@all=backend",
+                                          "wait@all=backend", "dispatch@all=bitflip"};
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) run_script(scripts[i], 1);
 }
 

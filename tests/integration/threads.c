@@ -197,7 +197,7 @@ static void cancel_races(struct svmx_options options) {
     fake_start();
     svmx_executor_t *executor = open_or_die(options);
     svmx_batch_t *batch = batch_or_die(executor);
-    struct duel duel = {0};
+    struct duel duel = {.over = false};
     atomic_uint calls = 0;
     pthread_t thread;
     unsigned taken_back = 0;
@@ -222,7 +222,8 @@ static void cancel_races(struct svmx_options options) {
     atomic_store(&duel.over, true);
     pthread_join(thread, NULL);
     struct svmx_stats stats = {.size = sizeof stats};
-    check(svmx_stats_get(executor, &stats) == SVMX_OK && stats.cancelled == taken_back, "cancelled batches are counted");
+    check(svmx_stats_get(executor, &stats) == SVMX_OK && stats.cancelled == taken_back,
+          "cancelled batches are counted");
     svmx_batch_destroy(batch);
     svmx_close(executor);
 }
@@ -476,7 +477,8 @@ static void staging_pool_race(void) {
     const struct svmx__staging_source source = {NULL, pool_alloc, pool_release};
     svmx__staging_pool_init(&pool, &source, 300000);
     act(THREADS, use_pool, &pool);
-    check(pool.idle_bytes <= 300000 && pool.idle_bytes == pool.held_bytes, "what is held is idle, and within the limit");
+    check(pool.idle_bytes <= 300000 && pool.idle_bytes == pool.held_bytes,
+          "what is held is idle, and within the limit");
     check(pool.hits + pool.misses == THREADS * 400 * 5, "hits and misses add up");
     svmx__staging_pool_fini(&pool);
     check(pool.held_bytes == 0 && atomic_load(&pool_alive) == 0, "everything was freed");

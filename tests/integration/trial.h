@@ -43,7 +43,8 @@ static inline bool trial_is_untouched(const struct trial *trial) {
 }
 
 /* Outputs of an example, end to end. Outputs come first in every signature. */
-static inline uint64_t example_outputs(const struct svmx_op *op, const struct svmx_example *example, unsigned char *to) {
+static inline uint64_t example_outputs(const struct svmx_op *op, const struct svmx_example *example,
+                                       unsigned char *to) {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < op->param_count && op->params[i].direction == SVMX_OUT; i++) {
         if (to) memcpy(to + bytes, example->args[i].from.in, example->args[i].bytes);

@@ -16,6 +16,7 @@ criterion_suites += \
 	%D%/test_loader \
 	%D%/test_log \
 	%D%/test_op_keccak256 \
+	%D%/test_op_matmul_f32 \
 	%D%/test_op_messages \
 	%D%/test_op_reduce_f32 \
 	%D%/test_op_reference \
@@ -42,10 +43,14 @@ EXTRA_DIST += %D%/executor_fixture.h %D%/plugin_fixture.h
 
 if BUILD_SIMD
 criterion_suites += \
+	%D%/test_simd_matmul \
 	%D%/test_simd_pool \
 	%D%/test_simd_variant
+%C%_test_simd_matmul_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_variant_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 endif
 
-%D%/test_operations_doc.log: docs/OPERATIONS.md
+# By way of a variable: automake would take a rule for the log itself for the whole of its rule.
+operations_doc_log = %D%/test_operations_doc.log
+$(operations_doc_log): docs/OPERATIONS.md

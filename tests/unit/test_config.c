@@ -10,9 +10,9 @@
 #include <string.h>
 
 static void set_up(void) {
-    static const char *const variables[] = {"SUPERVM_BACKENDS",    "SUPERVM_BACKEND_PATH", "SUPERVM_VARIANT",
-                                            "SUPERVM_THREADS",     "SUPERVM_QUEUE_DEPTH",  "SUPERVM_MIN_BUCKET",
-                                            "SUPERVM_POOL_BYTES",  "SUPERVM_TIMEOUT_MS",   "SUPERVM_LOG"};
+    static const char *const variables[] = {"SUPERVM_BACKENDS",   "SUPERVM_BACKEND_PATH", "SUPERVM_VARIANT",
+                                            "SUPERVM_THREADS",    "SUPERVM_QUEUE_DEPTH",  "SUPERVM_MIN_BUCKET",
+                                            "SUPERVM_POOL_BYTES", "SUPERVM_TIMEOUT_MS",   "SUPERVM_LOG"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 
@@ -84,13 +84,20 @@ Test(config, the_environment_can_be_switched_off) {
 }
 
 Test(config, wrong_variables_are_named) {
-    static const char *const wrong[][2] = {{"SUPERVM_THREADS", "0"},         {"SUPERVM_THREADS", "1025"},
-                                           {"SUPERVM_THREADS", "-1"},        {"SUPERVM_THREADS", " 1"},
-                                           {"SUPERVM_THREADS", "1 "},        {"SUPERVM_THREADS", "0x10"},
-                                           {"SUPERVM_THREADS", ""},          {"SUPERVM_THREADS", "Auto"},
-                                           {"SUPERVM_QUEUE_DEPTH", "auto"},  {"SUPERVM_QUEUE_DEPTH", "0"},
-                                           {"SUPERVM_MIN_BUCKET", "1000"},   {"SUPERVM_MIN_BUCKET", "0"},
-                                           {"SUPERVM_POOL_BYTES", "1e6"},    {"SUPERVM_LOG", "loud"},
+    static const char *const wrong[][2] = {{"SUPERVM_THREADS", "0"},
+                                           {"SUPERVM_THREADS", "1025"},
+                                           {"SUPERVM_THREADS", "-1"},
+                                           {"SUPERVM_THREADS", " 1"},
+                                           {"SUPERVM_THREADS", "1 "},
+                                           {"SUPERVM_THREADS", "0x10"},
+                                           {"SUPERVM_THREADS", ""},
+                                           {"SUPERVM_THREADS", "Auto"},
+                                           {"SUPERVM_QUEUE_DEPTH", "auto"},
+                                           {"SUPERVM_QUEUE_DEPTH", "0"},
+                                           {"SUPERVM_MIN_BUCKET", "1000"},
+                                           {"SUPERVM_MIN_BUCKET", "0"},
+                                           {"SUPERVM_POOL_BYTES", "1e6"},
+                                           {"SUPERVM_LOG", "loud"},
                                            {"SUPERVM_TIMEOUT_MS", "99999999999999999999999"},
                                            {"SUPERVM_TIMEOUT_MS", "3600001"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -15,7 +15,8 @@ Test(key, equal_keys_have_equal_hashes) {
 
 Test(key, every_field_counts) {
     const struct svmx__key base = {1, 2, 4096, 9};
-    const struct svmx__key others[] = {{2, 2, 4096, 9}, {1, 3, 4096, 9}, {1, 2, 8192, 9}, {1, 2, 4096, 8}, {2, 1, 4096, 9}};
+    const struct svmx__key others[] = {
+        {2, 2, 4096, 9}, {1, 3, 4096, 9}, {1, 2, 8192, 9}, {1, 2, 4096, 8}, {2, 1, 4096, 9}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         cr_assert_not(svmx__key_equal(&base, &others[i]), "key %zu", i);
         cr_assert_neq(svmx__key_hash(&base), svmx__key_hash(&others[i]), "key %zu", i);

@@ -12,9 +12,7 @@ enum { MANY = 2000 };
 
 static struct svmx_pipeline *compiled(uintptr_t number) { return (struct svmx_pipeline *)(number * 16); }
 
-static struct svmx__key key_of(uint32_t i) {
-    return (struct svmx__key){i % 3, i / 3, UINT64_C(1) << (i % 30), i % 2};
-}
+static struct svmx__key key_of(uint32_t i) { return (struct svmx__key){i % 3, i / 3, UINT64_C(1) << (i % 30), i % 2}; }
 
 static void count_drops(void *user, const struct svmx__pipeline *entry) {
     unsigned *drops = user;

@@ -54,13 +54,18 @@ static struct svmx__staging *acquire(struct svmx__staging_pool *pool, uint32_t u
     return staging;
 }
 
-#define ROOMY {.room = UINT64_C(1) << 50}
+#define ROOMY                                                                                                          \
+    { .room = UINT64_C(1) << 50 }
 
 Test(staging_pool, sizes_are_powers_of_two_from_a_page_on) {
     struct device device = ROOMY;
     struct svmx__staging_pool pool = pool_of(&device, 0);
-    static const uint64_t sizes[][2] = {{0, 4096},      {1, 4096},     {4096, 4096},
-                                        {4097, 8192},   {8192, 8192},  {1000000, 1 << 20},
+    static const uint64_t sizes[][2] = {{0, 4096},
+                                        {1, 4096},
+                                        {4096, 4096},
+                                        {4097, 8192},
+                                        {8192, 8192},
+                                        {1000000, 1 << 20},
                                         {(1 << 30) + 1, UINT64_C(1) << 31}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct svmx__staging *staging = acquire(&pool, 1, sizes[i][0]);

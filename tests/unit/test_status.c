@@ -28,12 +28,13 @@ Test(status, every_status_has_its_own_name) {
                {SVMX_ERR_ABI, "SVMX_ERR_ABI"},
                {SVMX_ERR_CLOSED, "SVMX_ERR_CLOSED"},
                {SVMX_ERR_SYSTEM, "SVMX_ERR_SYSTEM"}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) cr_assert_str_eq(svmx_status_name(all[i].status), all[i].name);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        cr_assert_str_eq(svmx_status_name(all[i].status), all[i].name);
 }
 
 Test(status, what_is_no_status_says_so) {
     cr_assert_str_eq(svmx_status_name((enum svmx_status)4), "unknown status");
-    cr_assert_str_eq(svmx_status_name((enum svmx_status)-14), "unknown status");
+    cr_assert_str_eq(svmx_status_name((enum svmx_status) - 14), "unknown status");
 }
 
 Test(status, shipped_values_keep_their_meaning) {

@@ -1,0 +1,313 @@
+/*
+ * field_ifma.c: products modulo an odd number for AVX-512 with IFMA, eight elements side by side.
+ *
+ * IFMA multiplies 52 bits by 52 and adds the low or the high 52 bits of the product to a word of 64: sums of many products
+ * need no carry in between. So an element has digits of 52 bits here, 5 for 4 words and 8 for 6, and Montgomery's R is
+ * 2^260 or 2^416; bits of a factor above the 52nd are ignored, which saves most of the masks.
+ *
+ *   redc(a, b)      a b / R modulo m, as a sum of digits with carries still in them; less than 2 m if a < m or b < m
+ *   mod_mul         redc(redc(a, b), R^2 modulo m); modulo the prime of secp256k1 the high half is folded down instead
+ *   mont_mul        redc(a 2^4, b) or redc(a 2^32, b): the shift makes up for the larger R
+ *
+ * The last subtraction of m is decided by the highest digit. Where that cannot tell, or a result is not below m because
+ * operands were not, a lane in some 2^45 for random numbers, the group is reduced once more and compared in full.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "field_lanes.h"
+
+enum { DIGIT = 52, MAX_DIGITS = 8 };
+
+#define DIGIT_MASK ((UINT64_C(1) << DIGIT) - 1)
+
+SIMD_INLINE int digits_of(int limbs) { return limbs == 4 ? 5 : 8; }
+
+/* R = 2^(64 limbs + extra) */
+SIMD_INLINE int extra_bits(int limbs) { return DIGIT * digits_of(limbs) - 64 * limbs; }
+
+SIMD_INLINE word low(word sum, word a, word b) { return _mm512_madd52lo_epu64(sum, a, b); }
+
+SIMD_INLINE word high(word sum, word a, word b) { return _mm512_madd52hi_epu64(sum, a, b); }
+
+SIMD_INLINE word add(word a, word b) { return _mm512_add_epi64(a, b); }
+
+/* ---- the modulus ------------------------------------------------------------------------------------------ */
+
+/* In digits, for all lanes alike. */
+struct constants {
+    uint64_t m[MAX_DIGITS];
+    uint64_t minus_inverse;      /* -1 / m modulo 2^52 */
+    uint64_t one[MAX_DIGITS];    /* R modulo m */
+    uint64_t square[MAX_DIGITS]; /* R^2 modulo m */
+    bool secp;
+};
+
+SIMD_INLINE uint64_t digit_of(const uint64_t *x, int i, int limbs) {
+    const int bit = DIGIT * i, at = bit / 64, by = bit % 64;
+    const uint64_t above = by > 64 - DIGIT && at + 1 < limbs ? x[at + 1] << (64 - by) : 0;
+    return (x[at] >> by | above) & DIGIT_MASK;
+}
+
+SIMD_INLINE void constants_make(struct constants *k, struct field_modulus *m, int limbs) {
+    uint64_t one[FIELD_MAX_LIMBS], square[FIELD_MAX_LIMBS];
+    field_prepare(m, limbs);
+    limbs_copy(one, m->one, limbs);
+    limbs_copy(square, m->square, limbs);
+    for (int i = 0; i < extra_bits(limbs); i++) {
+        field_double(one, m->m, limbs);
+        field_double(square, m->m, limbs);
+        field_double(square, m->m, limbs);
+    }
+    for (int i = 0; i < digits_of(limbs); i++) {
+        k->m[i] = digit_of(m->m, i, limbs);
+        k->one[i] = digit_of(one, i, limbs);
+        k->square[i] = digit_of(square, i, limbs);
+    }
+    k->minus_inverse = m->minus_inverse & DIGIT_MASK;
+    k->secp = field_is_secp(m, limbs);
+}
+
+static __attribute__((noinline)) void constants_make_4(struct constants *k, struct field_modulus *m) {
+    constants_make(k, m, 4);
+}
+
+static __attribute__((noinline)) void constants_make_6(struct constants *k, struct field_modulus *m) {
+    constants_make(k, m, 6);
+}
+
+/* ---- digits ----------------------------------------------------------------------------------------------- */
+
+/* Digits of x 2^shift; bits above the 52nd are any. */
+SIMD_INLINE void digits_split(word *d, const word *x, int shift, int limbs) {
+    FIELD_UNROLL for (int i = 0; i < digits_of(limbs); i++) {
+        const int bit = DIGIT * i - shift, at = bit < 0 ? 0 : bit / 64, by = bit < 0 ? 0 : bit % 64;
+        if (bit < 0) {
+            d[i] = _mm512_slli_epi64(x[0], (unsigned)-bit);
+            continue;
+        }
+        d[i] = by == 0 ? x[at] : _mm512_srli_epi64(x[at], (unsigned)by);
+        if (by > 64 - DIGIT && at + 1 < limbs)
+            d[i] = _mm512_or_si512(d[i], _mm512_slli_epi64(x[at + 1], (unsigned)(64 - by)));
+    }
+}
+
+/* Words of a number whose carries are done; bits of digits above the 52nd are any. */
+SIMD_INLINE void digits_join(word *x, const word *d, int limbs) {
+    FIELD_UNROLL for (int i = 0; i < limbs; i++) {
+        const int at = 64 * i / DIGIT, by = 64 * i % DIGIT;
+        const word here = by == 0 ? d[at] : _mm512_srli_epi64(d[at], (unsigned)by);
+        word above = _mm512_slli_epi64(d[at + 1], (unsigned)(DIGIT - by));
+        if (2 * DIGIT - by < 64) {
+            const word mask = word_all((UINT64_C(1) << (2 * DIGIT - by)) - 1), next = d[at + 2];
+            above = _mm512_ternarylogic_epi64(above, mask, _mm512_slli_epi64(next, (unsigned)(2 * DIGIT - by)), 0xea);
+        }
+        x[i] = _mm512_ternarylogic_epi64(here, word_all(DIGIT_MASK >> by), above, 0xea); /* here & mask | above */
+    }
+}
+
+/* Moves what is above the 52nd bit up by a digit, from the lowest on; it stays where it was as well. Digits may be
+ * negative: then so is what moves. */
+SIMD_INLINE void digits_carry(word *d, int digits) {
+    FIELD_UNROLL for (int i = 0; i + 1 < digits; i++) d[i + 1] = add(d[i + 1], _mm512_srai_epi64(d[i], DIGIT));
+}
+
+SIMD_INLINE word digits_clear(word d) { return _mm512_and_si512(d, word_all(DIGIT_MASK)); }
+
+/* ---- products --------------------------------------------------------------------------------------------- */
+
+/*
+ * Digit by digit of b: a b_i, then q m that makes the lowest digit 0, then all move down by one. High halves are added
+ * after the move, to the digit that they belong to. A sum has at most 4 digits terms of 52 bits: 57 bits.
+ */
+SIMD_INLINE void redc(word *t, const word *a, const word *b, const uint64_t *m, uint64_t minus_inverse, int digits) {
+    word carry = _mm512_setzero_si512();
+    FIELD_UNROLL for (int j = 0; j < digits; j++) t[j] = _mm512_setzero_si512();
+    FIELD_UNROLL for (int i = 0; i < digits; i++) {
+        FIELD_UNROLL for (int j = 0; j < digits; j++) t[j] = low(t[j], a[j], b[i]);
+        t[0] = add(t[0], carry);
+        const word q = low(_mm512_setzero_si512(), t[0], word_all(minus_inverse));
+        carry = _mm512_srli_epi64(low(t[0], q, word_all(m[0])), DIGIT);
+        FIELD_UNROLL for (int j = 0; j + 1 < digits; j++) {
+            t[j] = low(t[j + 1], q, word_all(m[j + 1]));
+            t[j] = high(high(t[j], a[j], b[i]), q, word_all(m[j]));
+        }
+        t[digits - 1] = high(_mm512_setzero_si512(), a[digits - 1], b[i]);
+        t[digits - 1] = high(t[digits - 1], q, word_all(m[digits - 1]));
+    }
+    t[0] = add(t[0], carry);
+}
+
+/* t modulo m in full, whatever t is: redc with R modulo m leaves less than 2 m. Out of the way, since it is rare. */
+SIMD_INLINE void reduce_fully(word *t, const struct constants *k, int digits) {
+    word one[MAX_DIGITS], x[MAX_DIGITS], less[MAX_DIGITS];
+    FIELD_UNROLL for (int i = 0; i < digits; i++) one[i] = word_all(k->one[i]);
+    digits_carry(t, digits);
+    redc(x, t, one, k->m, k->minus_inverse, digits);
+    FIELD_UNROLL for (int i = 0; i < digits; i++) less[i] = _mm512_sub_epi64(x[i], word_all(k->m[i]));
+    digits_carry(x, digits);
+    digits_carry(less, digits);
+    const __mmask8 negative = _mm512_movepi64_mask(less[digits - 1]);
+    FIELD_UNROLL for (int i = 0; i < digits; i++) t[i] = digits_clear(_mm512_mask_mov_epi64(less[i], negative, x[i]));
+}
+
+static SIMD_ALIGNED_FRAME void reduce_fully_5(word t[5], const struct constants *k) { reduce_fully(t, k, 5); }
+
+static SIMD_ALIGNED_FRAME void reduce_fully_8(word t[8], const struct constants *k) { reduce_fully(t, k, 8); }
+
+/*
+ * t less m where that is due, carries done: the highest digit and what is carried into it from the one below it decide. It
+ * may be one short, so the decision is safe unless it is equal to the modulus' or one less. Then, and when the
+ * result is not below m by its highest digit, the long way.
+ */
+SIMD_INLINE void digits_below(word *t, const struct constants *k, int digits) {
+    const int top = digits - 1;
+    word copy[MAX_DIGITS];
+    const word m_top = word_all(k->m[top]), guess = add(t[top], _mm512_srli_epi64(t[top - 1], DIGIT));
+    const __mmask8 due = _mm512_cmpgt_epu64_mask(guess, m_top);
+    const word distance = _mm512_sub_epi64(m_top, guess); /* 0 and 1 do not tell */
+    __mmask8 doubtful = _mm512_cmple_epu64_mask(distance, word_all(1));
+    FIELD_UNROLL for (int i = 0; i < digits; i++) copy[i] = t[i];
+    FIELD_UNROLL for (int i = 0; i < digits; i++) t[i] = _mm512_mask_sub_epi64(t[i], due, t[i], word_all(k->m[i]));
+    digits_carry(t, digits);
+    doubtful |= _mm512_cmpge_epu64_mask(t[top], m_top);
+    if (__builtin_expect(doubtful != 0, 0)) {
+        digits == 5 ? reduce_fully_5(copy, k) : reduce_fully_8(copy, k);
+        FIELD_UNROLL for (int i = 0; i < digits; i++) t[i] = copy[i];
+    }
+}
+
+/* ---- groups of eight elements ----------------------------------------------------------------------------- */
+
+typedef void (*group_fn)(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs);
+
+SIMD_INLINE void group_mont(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs) {
+    word x[MAX_DIGITS], y[MAX_DIGITS], t[MAX_DIGITS], words[FIELD_MAX_LIMBS];
+    lanes_load(words, a, limbs);
+    digits_split(x, words, extra_bits(limbs), limbs);
+    lanes_load(words, b, limbs);
+    digits_split(y, words, 0, limbs);
+    redc(t, x, y, k->m, k->minus_inverse, digits_of(limbs));
+    digits_below(t, k, digits_of(limbs));
+    digits_join(words, t, limbs);
+    lanes_store(out, words, limbs);
+}
+
+SIMD_INLINE void group_mul(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs) {
+    word x[MAX_DIGITS], y[MAX_DIGITS], t[MAX_DIGITS], words[FIELD_MAX_LIMBS];
+    lanes_load(words, a, limbs);
+    digits_split(x, words, 0, limbs);
+    lanes_load(words, b, limbs);
+    digits_split(y, words, 0, limbs);
+    redc(t, x, y, k->m, k->minus_inverse, digits_of(limbs));
+    digits_carry(t, digits_of(limbs));
+    FIELD_UNROLL for (int i = 0; i < digits_of(limbs); i++) y[i] = word_all(k->square[i]);
+    redc(x, t, y, k->m, k->minus_inverse, digits_of(limbs));
+    digits_below(x, k, digits_of(limbs));
+    digits_join(words, x, limbs);
+    lanes_store(out, words, limbs);
+}
+
+/*
+ * p = 2^256 - FIELD_SECP, so 2^260 is 16 FIELD_SECP modulo p. The high five digits fold down to one, with what is above
+ * 2^256 in the fifth it folds down again, and then the number is below p unless its highest 48 bits are all ones.
+ */
+SIMD_INLINE void group_mul_secp(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k,
+                                int limbs) {
+    const word fold = word_all(16 * FIELD_SECP), top_mask = word_all((UINT64_C(1) << 48) - 1);
+    word x[5], y[5], t[10], words[4];
+    lanes_load(words, a, limbs);
+    digits_split(x, words, 0, limbs);
+    lanes_load(words, b, limbs);
+    digits_split(y, words, 0, limbs);
+    FIELD_UNROLL for (int i = 0; i < 10; i++) t[i] = _mm512_setzero_si512();
+    FIELD_UNROLL for (int i = 0; i < 5; i++) {
+        FIELD_UNROLL for (int j = 0; j < 5; j++) t[i + j] = low(t[i + j], x[j], y[i]);
+        FIELD_UNROLL for (int j = 0; j < 5; j++) t[i + j + 1] = high(t[i + j + 1], x[j], y[i]);
+    }
+    digits_carry(t + 5, 5);
+    word above = high(_mm512_setzero_si512(), t[9], fold);
+    FIELD_UNROLL for (int i = 0; i < 5; i++) t[i] = low(t[i], t[i + 5], fold);
+    FIELD_UNROLL for (int i = 0; i < 4; i++) t[i + 1] = high(t[i + 1], t[i + 5], fold);
+    t[4] = add(t[4], _mm512_srli_epi64(t[3], DIGIT));
+    t[3] = digits_clear(t[3]);
+    above = add(_mm512_slli_epi64(above, 4), _mm512_srli_epi64(t[4], 48));
+    t[4] = _mm512_and_si512(t[4], top_mask);
+    t[0] = low(t[0], above, word_all(FIELD_SECP));
+    t[1] = high(t[1], above, word_all(FIELD_SECP));
+    digits_carry(t, 5);
+    if (__builtin_expect(_mm512_cmpge_epu64_mask(t[4], top_mask) != 0, 0)) reduce_fully_5(t, k);
+    digits_join(words, t, limbs);
+    lanes_store(out, words, limbs);
+}
+
+/* ---- tasks ------------------------------------------------------------------------------------------------ */
+
+/* What a run keeps from piece to piece. */
+struct state {
+    struct field_modulus modulus;
+    struct constants k;
+    struct field_waiting waiting;
+};
+
+SIMD_INLINE void waiting_flush(struct state *s, int limbs, group_fn group) {
+    uint8_t results[FIELD_LANES * 8 * FIELD_MAX_LIMBS];
+    if (s->waiting.count == 0) return;
+    group(results, s->waiting.a, s->waiting.b, &s->k, limbs);
+    waiting_leave(&s->waiting, results, limbs);
+}
+
+/* Full groups from where they are, what is left over waits for the next piece. */
+SIMD_INLINE void piece_run(const struct field_piece *piece, struct state *s, int limbs, group_fn group) {
+    const size_t bytes = 8 * (size_t)limbs, grouped = piece->count / FIELD_LANES * FIELD_LANES;
+    for (size_t i = 0; i < grouped; i += FIELD_LANES)
+        group(piece->out + bytes * i, piece->a + bytes * i, piece->b + bytes * i, &s->k, limbs);
+    for (size_t i = grouped; i < piece->count; i++) {
+        waiting_push(&s->waiting, piece, i, limbs);
+        if (s->waiting.count == FIELD_LANES) waiting_flush(s, limbs, group);
+    }
+}
+
+SIMD_INLINE void run(const struct svmx_dispatch *d, uint64_t first, uint64_t end, int limbs, group_fn group,
+                     group_fn secp) {
+    struct simd_walk walk = simd_walk_start(d, first, end);
+    struct field_piece piece;
+    struct state s;
+    memset(&s, 0, sizeof s);
+    int more = field_next(&walk, &piece, &s.modulus, limbs);
+    while (more) {
+        if (!s.modulus.ready) limbs == 4 ? constants_make_4(&s.k, &s.modulus) : constants_make_6(&s.k, &s.modulus);
+        if (s.k.secp)
+            piece_run(&piece, &s, limbs, secp);
+        else
+            piece_run(&piece, &s, limbs, group);
+        more = field_next(&walk, &piece, &s.modulus, limbs);
+        if (more && s.modulus.ready) continue;
+        if (s.k.secp) /* the constants are still those of the elements that wait */
+            waiting_flush(&s, limbs, secp);
+        else
+            waiting_flush(&s, limbs, group);
+    }
+}
+
+static void mul_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+    run(d, first, end, 4, group_mul, group_mul_secp);
+}
+
+static void mont_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+    run(d, first, end, 4, group_mont, group_mont);
+}
+
+static void mul_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+    run(d, first, end, 6, group_mul, group_mul);
+}
+
+static void mont_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
+    run(d, first, end, 6, group_mont, group_mont);
+}
+
+const struct simd_kernel simd_field_ifma[SIMD_FIELD_PRODUCTS] = {
+    {"mod_mul_u256", mul_u256, NULL, 64, 4000},
+    {"mont_mul_u256", mont_u256, NULL, 64, 4000},
+    {"mod_mul_u384", mul_u384, NULL, 64, 20000},
+    {"mont_mul_u384", mont_u384, NULL, 64, 10000},
+};
