@@ -154,6 +154,14 @@ static SIMD_ALIGNED_FRAME void reduce_fully_5(word t[5], const struct constants 
 
 static SIMD_ALIGNED_FRAME void reduce_fully_8(word t[8], const struct constants *k) { reduce_fully(t, k, 8); }
 
+/* Leaves t in registers where it is not called. */
+SIMD_INLINE void reduce_rarely(word *t, const word *from, const struct constants *k, int digits) {
+    word copy[MAX_DIGITS];
+    FIELD_UNROLL for (int i = 0; i < digits; i++) copy[i] = from[i];
+    digits == 5 ? reduce_fully_5(copy, k) : reduce_fully_8(copy, k);
+    FIELD_UNROLL for (int i = 0; i < digits; i++) t[i] = copy[i];
+}
+
 /*
  * t less m where that is due, carries done: the highest digit and what is carried into it from the one below it decide. It
  * may be one short, so the decision is safe unless it is equal to the modulus' or one less. Then, and when the
@@ -161,19 +169,16 @@ static SIMD_ALIGNED_FRAME void reduce_fully_8(word t[8], const struct constants 
  */
 SIMD_INLINE void digits_below(word *t, const struct constants *k, int digits) {
     const int top = digits - 1;
-    word copy[MAX_DIGITS];
+    word before[MAX_DIGITS];
     const word m_top = word_all(k->m[top]), guess = add(t[top], _mm512_srli_epi64(t[top - 1], DIGIT));
     const __mmask8 due = _mm512_cmpgt_epu64_mask(guess, m_top);
     const word distance = _mm512_sub_epi64(m_top, guess); /* 0 and 1 do not tell */
     __mmask8 doubtful = _mm512_cmple_epu64_mask(distance, word_all(1));
-    FIELD_UNROLL for (int i = 0; i < digits; i++) copy[i] = t[i];
+    FIELD_UNROLL for (int i = 0; i < digits; i++) before[i] = t[i];
     FIELD_UNROLL for (int i = 0; i < digits; i++) t[i] = _mm512_mask_sub_epi64(t[i], due, t[i], word_all(k->m[i]));
     digits_carry(t, digits);
     doubtful |= _mm512_cmpge_epu64_mask(t[top], m_top);
-    if (__builtin_expect(doubtful != 0, 0)) {
-        digits == 5 ? reduce_fully_5(copy, k) : reduce_fully_8(copy, k);
-        FIELD_UNROLL for (int i = 0; i < digits; i++) t[i] = copy[i];
-    }
+    if (__builtin_expect(doubtful != 0, 0)) reduce_rarely(t, before, k, digits);
 }
 
 /* ---- groups of eight elements ----------------------------------------------------------------------------- */
@@ -235,7 +240,10 @@ SIMD_INLINE void group_mul_secp(uint8_t *out, const uint8_t *a, const uint8_t *b
     t[0] = low(t[0], above, word_all(FIELD_SECP));
     t[1] = high(t[1], above, word_all(FIELD_SECP));
     digits_carry(t, 5);
-    if (__builtin_expect(_mm512_cmpge_epu64_mask(t[4], top_mask) != 0, 0)) reduce_fully_5(t, k);
+    if (__builtin_expect(_mm512_cmpge_epu64_mask(t[4], top_mask) != 0, 0)) {
+        FIELD_UNROLL for (int i = 0; i < 4; i++) t[i] = digits_clear(t[i]);
+        reduce_rarely(t, t, k, 5);
+    }
     digits_join(words, t, limbs);
     lanes_store(out, words, limbs);
 }

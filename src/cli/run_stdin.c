@@ -37,9 +37,7 @@ static bool is_valid_mark(const struct svmx_param *param) {
 }
 
 /* The outputs that are printed in digits. */
-static bool is_result(const struct svmx_param *param) {
-    return param->direction == SVMX_OUT && !is_valid_mark(param);
-}
+static bool is_result(const struct svmx_param *param) { return param->direction == SVMX_OUT && !is_valid_mark(param); }
 
 static bool item_valid(const struct stream *stream, size_t item) {
     for (uint32_t i = 0; i < stream->run->op.param_count; i++)

@@ -21,6 +21,7 @@ shell_suites += %D%/cli.sh
 EXTRA_DIST += %D%/cli.sh
 
 if BUILD_SIMD
-plain_suites += %D%/tsan_simd_pool
+plain_suites += %D%/exp_all %D%/tsan_simd_pool
+%C%_exp_all_LDADD = libsvmx-core.la $(simd_parts) -lm
 %C%_tsan_simd_pool_LDADD = $(simd_parts)
 endif
