@@ -1,10 +1,12 @@
 #!/bin/sh
 # setup.sh [PROFILE]: installs the Debian or Ubuntu packages that a profile needs and that are missing, and says so.
 #
-#   quickstart   compiler, make, autotools, xxHash: enough for the library, the command and the SIMD plugin
-#   test         all that scripts/test.sh uses: clang, Criterion, OpenSSL as well
+#   quickstart   compiler, make, autotools, xxHash: enough for the library, the command and the SIMD plugin; and, where
+#                they are to be had, libsecp256k1 and libsodium, without which a few operations are off
+#   test         all that scripts/test.sh uses: clang, Criterion, OpenSSL, the libraries of signatures as well
 #   coverage     test and gcovr
-#   bench        quickstart and StarPU, a peer of the benchmarks
+#   bench        quickstart and the peers of the benchmarks: StarPU, OpenSSL, OpenBLAS, libsecp256k1, libsodium, and
+#                libipsec-mb on x86-64
 #   long         test, a cross-compiler for aarch64 and qemu
 #
 # Uses apt-get, with sudo when not root. Takes a moment and touches nothing when nothing is missing.
@@ -14,12 +16,19 @@ set -eu
 . "$(dirname "$0")/common.sh"
 
 quickstart="gcc libc6-dev make autoconf automake libtool pkg-config libxxhash-dev"
-tests="$quickstart clang clang-format binutils xz-utils libcriterion-dev libssl-dev"
+tests="$quickstart clang clang-format binutils xz-utils libcriterion-dev libssl-dev libsecp256k1-dev libsodium-dev"
+extras= # wanted, not needed
 case ${1:-quickstart} in
-quickstart) packages=$quickstart ;;
+quickstart)
+    packages=$quickstart
+    extras="libsecp256k1-dev libsodium-dev"
+    ;;
 test) packages=$tests ;;
 coverage) packages="$tests gcovr" ;;
-bench) packages="$quickstart libstarpu-dev" ;;
+bench)
+    packages="$quickstart libstarpu-dev libssl-dev libopenblas0 libsecp256k1-dev libsodium-dev"
+    case $(uname -m) in x86_64) packages="$packages libipsec-mb-dev" ;; esac
+    ;;
 long) packages="$tests gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
 -h | --help) help ;;
 *) die "unknown profile '$1': quickstart, test, coverage, bench or long" ;;
@@ -30,27 +39,41 @@ if ! command -v dpkg-query >/dev/null; then
     exit 0
 fi
 
-missing=
-for package in $packages; do
-    state=$(dpkg-query -W -f='${db:Status-Status} ' "$package" 2>/dev/null) || state=
-    case $state in *"installed "*) case $state in *not-installed*) missing="$missing $package" ;; esac ;;
-    *) missing="$missing $package" ;; esac
-done
-if [ -z "$missing" ]; then
+# missing_of PACKAGE...: those that are not installed, a blank before each.
+missing_of() {
+    for package; do
+        state=$(dpkg-query -W -f='${db:Status-Status} ' "$package" 2>/dev/null) || state=
+        case $state in *"installed "*) case $state in *not-installed*) printf ' %s' "$package" ;; esac ;;
+        *) printf ' %s' "$package" ;; esac
+    done
+}
+
+# shellcheck disable=SC2086
+missing=$(missing_of $packages) extra=$(missing_of $extras)
+if [ -z "$missing$extra" ]; then
     say "set-up: all packages for '${1:-quickstart}' are installed"
     exit 0
 fi
 
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "not root, and sudo is not there; as root: apt-get install$missing"
+    if ! command -v sudo >/dev/null; then
+        [ -z "$missing" ] || die "not root, and sudo is not there; as root: apt-get install$missing"
+        say "set-up: going on without$extra: not root, and sudo is not there"
+        exit 0
+    fi
     as_root=sudo
 fi
-say "set-up: installing$missing (apt-get${as_root:+, with sudo})"
+say "set-up: installing$missing$extra (apt-get${as_root:+, with sudo})"
 apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"; }
+apt_install() { apt install -y --no-install-recommends "$@"; }
 mkdir -p "$top/build"
-# shellcheck disable=SC2086
-{ quietly "$top/build/apt-update.log" apt update &&
-    quietly "$top/build/apt-install.log" apt install -y --no-install-recommends $missing; } ||
+quietly "$top/build/apt-update.log" apt update || [ -z "$missing" ] ||
     die "apt-get failed; these packages are needed:$missing"
+# shellcheck disable=SC2086
+[ -z "$missing" ] || quietly "$top/build/apt-install.log" apt_install $missing ||
+    die "apt-get failed; these packages are needed:$missing"
+for package in $extra; do
+    apt_install "$package" >"$top/build/apt-extra.log" 2>&1 || say "set-up: going on without $package: no such package"
+done
 say "set-up: done"

@@ -16,7 +16,7 @@
  */
 #include "field_lanes.h"
 
-enum { DIGIT = 52, MAX_DIGITS = 8 };
+enum { DIGIT = 52, MAX_DIGITS = 8, MAX_SETS = 2 };
 
 #define DIGIT_MASK ((UINT64_C(1) << DIGIT) - 1)
 
@@ -115,34 +115,53 @@ SIMD_INLINE word digits_clear(word d) { return _mm512_and_si512(d, word_all(DIGI
 
 /* ---- products --------------------------------------------------------------------------------------------- */
 
+/* All digits of a b, with carries still in them: a sum of at most 2 digits terms of 52 bits. */
+SIMD_INLINE void multiply(word *t, const word *a, const word *b, int digits) {
+    FIELD_UNROLL for (int i = 0; i < 2 * digits; i++) t[i] = _mm512_setzero_si512();
+    FIELD_UNROLL for (int i = 0; i < digits; i++) {
+        FIELD_UNROLL for (int j = 0; j < digits; j++) t[i + j] = low(t[i + j], a[j], b[i]);
+        FIELD_UNROLL for (int j = 0; j < digits; j++) t[i + j + 1] = high(t[i + j + 1], a[j], b[i]);
+    }
+}
+
 /*
  * Digit by digit of b: a b_i, then q m that makes the lowest digit 0, then all move down by one. High halves are added
- * after the move, to the digit that they belong to. A sum has at most 4 digits terms of 52 bits: 57 bits.
+ * after the move, to the digit that they belong to. The sums grow to 57 bits. `sets` of operands run side by side: one
+ * alone would mostly wait for its q.
  */
-SIMD_INLINE void redc(word *t, const word *a, const word *b, const uint64_t *m, uint64_t minus_inverse, int digits) {
-    word carry = _mm512_setzero_si512();
-    FIELD_UNROLL for (int j = 0; j < digits; j++) t[j] = _mm512_setzero_si512();
+SIMD_INLINE void redc(word (*t)[MAX_DIGITS], word (*a)[MAX_DIGITS], word (*b)[MAX_DIGITS], const struct constants *k,
+                      int digits, int sets) {
+    const word zero = _mm512_setzero_si512(), minus_inverse = word_all(k->minus_inverse);
+    word carry[MAX_SETS], q[MAX_SETS];
+    FIELD_UNROLL for (int s = 0; s < sets; s++) carry[s] = zero;
+    FIELD_UNROLL for (int s = 0; s < sets; s++) FIELD_UNROLL for (int j = 0; j < digits; j++) t[s][j] = zero;
     FIELD_UNROLL for (int i = 0; i < digits; i++) {
-        FIELD_UNROLL for (int j = 0; j < digits; j++) t[j] = low(t[j], a[j], b[i]);
-        t[0] = add(t[0], carry);
-        const word q = low(_mm512_setzero_si512(), t[0], word_all(minus_inverse));
-        carry = _mm512_srli_epi64(low(t[0], q, word_all(m[0])), DIGIT);
+        FIELD_UNROLL for (int j = 0; j < digits; j++)
+            FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][j] = low(t[s][j], a[s][j], b[s][i]);
+        FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][0] = add(t[s][0], carry[s]);
+        FIELD_UNROLL for (int s = 0; s < sets; s++) q[s] = low(zero, t[s][0], minus_inverse);
+        FIELD_UNROLL for (int s = 0; s < sets; s++)
+            carry[s] = _mm512_srli_epi64(low(t[s][0], q[s], word_all(k->m[0])), DIGIT);
         FIELD_UNROLL for (int j = 0; j + 1 < digits; j++) {
-            t[j] = low(t[j + 1], q, word_all(m[j + 1]));
-            t[j] = high(high(t[j], a[j], b[i]), q, word_all(m[j]));
+            FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][j] = high(t[s][j + 1], a[s][j], b[s][i]);
+            FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][j] = low(t[s][j], q[s], word_all(k->m[j + 1]));
+            FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][j] = high(t[s][j], q[s], word_all(k->m[j]));
         }
-        t[digits - 1] = high(_mm512_setzero_si512(), a[digits - 1], b[i]);
-        t[digits - 1] = high(t[digits - 1], q, word_all(m[digits - 1]));
+        FIELD_UNROLL for (int s = 0; s < sets; s++) {
+            t[s][digits - 1] = high(zero, a[s][digits - 1], b[s][i]);
+            t[s][digits - 1] = high(t[s][digits - 1], q[s], word_all(k->m[digits - 1]));
+        }
     }
-    t[0] = add(t[0], carry);
+    FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][0] = add(t[s][0], carry[s]);
 }
 
 /* t modulo m in full, whatever t is: redc with R modulo m leaves less than 2 m. Out of the way, since it is rare. */
 SIMD_INLINE void reduce_fully(word *t, const struct constants *k, int digits) {
-    word one[MAX_DIGITS], x[MAX_DIGITS], less[MAX_DIGITS];
-    FIELD_UNROLL for (int i = 0; i < digits; i++) one[i] = word_all(k->one[i]);
+    word one[1][MAX_DIGITS], wide[1][MAX_DIGITS], reduced[1][MAX_DIGITS], less[MAX_DIGITS], *x = reduced[0];
     digits_carry(t, digits);
-    redc(x, t, one, k->m, k->minus_inverse, digits);
+    FIELD_UNROLL for (int i = 0; i < digits; i++) one[0][i] = word_all(k->one[i]);
+    FIELD_UNROLL for (int i = 0; i < digits; i++) wide[0][i] = t[i];
+    redc(reduced, wide, one, k, digits, 1);
     FIELD_UNROLL for (int i = 0; i < digits; i++) less[i] = _mm512_sub_epi64(x[i], word_all(k->m[i]));
     digits_carry(x, digits);
     digits_carry(less, digits);
@@ -183,52 +202,59 @@ SIMD_INLINE void digits_below(word *t, const struct constants *k, int digits) {
 
 /* ---- groups of eight elements ----------------------------------------------------------------------------- */
 
-typedef void (*group_fn)(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs);
+/* `sets` groups of eight elements, one behind the other in memory. */
+typedef void (*group_fn)(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs,
+                         int sets);
 
-SIMD_INLINE void group_mont(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs) {
-    word x[MAX_DIGITS], y[MAX_DIGITS], t[MAX_DIGITS], words[FIELD_MAX_LIMBS];
-    lanes_load(words, a, limbs);
-    digits_split(x, words, extra_bits(limbs), limbs);
-    lanes_load(words, b, limbs);
-    digits_split(y, words, 0, limbs);
-    redc(t, x, y, k->m, k->minus_inverse, digits_of(limbs));
-    digits_below(t, k, digits_of(limbs));
-    digits_join(words, t, limbs);
-    lanes_store(out, words, limbs);
+SIMD_INLINE void digits_load(word (*d)[MAX_DIGITS], const uint8_t *at, int shift, int limbs, int sets) {
+    FIELD_UNROLL for (int s = 0; s < sets; s++) {
+        word words[FIELD_MAX_LIMBS];
+        lanes_load(words, at + (size_t)s * FIELD_LANES * 8 * (size_t)limbs, limbs);
+        digits_split(d[s], words, shift, limbs);
+    }
 }
 
-SIMD_INLINE void group_mul(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs) {
-    word x[MAX_DIGITS], y[MAX_DIGITS], t[MAX_DIGITS], words[FIELD_MAX_LIMBS];
-    lanes_load(words, a, limbs);
-    digits_split(x, words, 0, limbs);
-    lanes_load(words, b, limbs);
-    digits_split(y, words, 0, limbs);
-    redc(t, x, y, k->m, k->minus_inverse, digits_of(limbs));
-    digits_carry(t, digits_of(limbs));
-    FIELD_UNROLL for (int i = 0; i < digits_of(limbs); i++) y[i] = word_all(k->square[i]);
-    redc(x, t, y, k->m, k->minus_inverse, digits_of(limbs));
-    digits_below(x, k, digits_of(limbs));
-    digits_join(words, x, limbs);
-    lanes_store(out, words, limbs);
+SIMD_INLINE void digits_store(uint8_t *at, word (*d)[MAX_DIGITS], int limbs, int sets) {
+    FIELD_UNROLL for (int s = 0; s < sets; s++) {
+        word words[FIELD_MAX_LIMBS];
+        digits_join(words, d[s], limbs);
+        lanes_store(at + (size_t)s * FIELD_LANES * 8 * (size_t)limbs, words, limbs);
+    }
+}
+
+SIMD_INLINE void group_mont(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs,
+                            int sets) {
+    word x[MAX_SETS][MAX_DIGITS], y[MAX_SETS][MAX_DIGITS], t[MAX_SETS][MAX_DIGITS];
+    digits_load(x, a, extra_bits(limbs), limbs, sets);
+    digits_load(y, b, 0, limbs, sets);
+    redc(t, x, y, k, digits_of(limbs), sets);
+    FIELD_UNROLL for (int s = 0; s < sets; s++) digits_below(t[s], k, digits_of(limbs));
+    digits_store(out, t, limbs, sets);
+}
+
+SIMD_INLINE void group_mul(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs,
+                           int sets) {
+    word x[MAX_SETS][MAX_DIGITS], y[MAX_SETS][MAX_DIGITS], t[MAX_SETS][MAX_DIGITS];
+    digits_load(x, a, 0, limbs, sets);
+    digits_load(y, b, 0, limbs, sets);
+    redc(t, x, y, k, digits_of(limbs), sets);
+    FIELD_UNROLL for (int s = 0; s < sets; s++) {
+        digits_carry(t[s], digits_of(limbs));
+        FIELD_UNROLL for (int i = 0; i < digits_of(limbs); i++) y[s][i] = word_all(k->square[i]);
+    }
+    redc(x, t, y, k, digits_of(limbs), sets);
+    FIELD_UNROLL for (int s = 0; s < sets; s++) digits_below(x[s], k, digits_of(limbs));
+    digits_store(out, x, limbs, sets);
 }
 
 /*
  * p = 2^256 - FIELD_SECP, so 2^260 is 16 FIELD_SECP modulo p. The high five digits fold down to one, with what is above
  * 2^256 in the fifth it folds down again, and then the number is below p unless its highest 48 bits are all ones.
  */
-SIMD_INLINE void group_mul_secp(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k,
-                                int limbs) {
+SIMD_INLINE void mul_secp(word *r, const word *a, const word *b, const struct constants *k) {
     const word fold = word_all(16 * FIELD_SECP), top_mask = word_all((UINT64_C(1) << 48) - 1);
-    word x[5], y[5], t[10], words[4];
-    lanes_load(words, a, limbs);
-    digits_split(x, words, 0, limbs);
-    lanes_load(words, b, limbs);
-    digits_split(y, words, 0, limbs);
-    FIELD_UNROLL for (int i = 0; i < 10; i++) t[i] = _mm512_setzero_si512();
-    FIELD_UNROLL for (int i = 0; i < 5; i++) {
-        FIELD_UNROLL for (int j = 0; j < 5; j++) t[i + j] = low(t[i + j], x[j], y[i]);
-        FIELD_UNROLL for (int j = 0; j < 5; j++) t[i + j + 1] = high(t[i + j + 1], x[j], y[i]);
-    }
+    word t[10];
+    multiply(t, a, b, 5);
     digits_carry(t + 5, 5);
     word above = high(_mm512_setzero_si512(), t[9], fold);
     FIELD_UNROLL for (int i = 0; i < 5; i++) t[i] = low(t[i], t[i + 5], fold);
@@ -240,12 +266,53 @@ SIMD_INLINE void group_mul_secp(uint8_t *out, const uint8_t *a, const uint8_t *b
     t[0] = low(t[0], above, word_all(FIELD_SECP));
     t[1] = high(t[1], above, word_all(FIELD_SECP));
     digits_carry(t, 5);
+    FIELD_UNROLL for (int i = 0; i < 5; i++) r[i] = t[i];
     if (__builtin_expect(_mm512_cmpge_epu64_mask(t[4], top_mask) != 0, 0)) {
         FIELD_UNROLL for (int i = 0; i < 4; i++) t[i] = digits_clear(t[i]);
-        reduce_rarely(t, t, k, 5);
+        reduce_rarely(r, t, k, 5);
     }
-    digits_join(words, t, limbs);
-    lanes_store(out, words, limbs);
+}
+
+SIMD_INLINE void group_mul_secp(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs,
+                                int sets) {
+    word x[MAX_SETS][MAX_DIGITS], y[MAX_SETS][MAX_DIGITS], t[MAX_SETS][MAX_DIGITS];
+    digits_load(x, a, 0, limbs, sets);
+    digits_load(y, b, 0, limbs, sets);
+    FIELD_UNROLL for (int s = 0; s < sets; s++) mul_secp(t[s], x[s], y[s], k);
+    digits_store(out, t, limbs, sets);
+}
+
+/* Many groups, one behind the other in memory. */
+typedef void (*groups_fn)(const struct field_piece *piece, size_t groups, const struct constants *k);
+
+SIMD_INLINE void groups_run(const struct field_piece *piece, size_t groups, const struct constants *k, int limbs,
+                            group_fn group, int sets) {
+    const size_t bytes = FIELD_LANES * 8 * (size_t)limbs;
+    size_t i = 0;
+    for (; i + (size_t)sets <= groups; i += (size_t)sets)
+        group(piece->out + bytes * i, piece->a + bytes * i, piece->b + bytes * i, k, limbs, sets);
+    for (; i < groups; i++)
+        group(piece->out + bytes * i, piece->a + bytes * i, piece->b + bytes * i, k, limbs, 1);
+}
+
+static SIMD_ALIGNED_FRAME void mul_4(const struct field_piece *piece, size_t groups, const struct constants *k) {
+    groups_run(piece, groups, k, 4, group_mul, S4);
+}
+
+static SIMD_ALIGNED_FRAME void mul_4_secp(const struct field_piece *piece, size_t groups, const struct constants *k) {
+    groups_run(piece, groups, k, 4, group_mul_secp, SS);
+}
+
+static SIMD_ALIGNED_FRAME void mont_4(const struct field_piece *piece, size_t groups, const struct constants *k) {
+    groups_run(piece, groups, k, 4, group_mont, S4);
+}
+
+static SIMD_ALIGNED_FRAME void mul_6(const struct field_piece *piece, size_t groups, const struct constants *k) {
+    groups_run(piece, groups, k, 6, group_mul, S6);
+}
+
+static SIMD_ALIGNED_FRAME void mont_6(const struct field_piece *piece, size_t groups, const struct constants *k) {
+    groups_run(piece, groups, k, 6, group_mont, S6);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------ */
@@ -257,26 +324,25 @@ struct state {
     struct field_waiting waiting;
 };
 
-SIMD_INLINE void waiting_flush(struct state *s, int limbs, group_fn group) {
+SIMD_INLINE void waiting_flush(struct state *s, int limbs, groups_fn groups) {
     uint8_t results[FIELD_LANES * 8 * FIELD_MAX_LIMBS];
     if (s->waiting.count == 0) return;
-    group(results, s->waiting.a, s->waiting.b, &s->k, limbs);
+    groups(&(struct field_piece){results, s->waiting.a, s->waiting.b, FIELD_LANES}, 1, &s->k);
     waiting_leave(&s->waiting, results, limbs);
 }
 
-/* Full groups from where they are, what is left over waits for the next piece. */
-SIMD_INLINE void piece_run(const struct field_piece *piece, struct state *s, int limbs, group_fn group) {
-    const size_t bytes = 8 * (size_t)limbs, grouped = piece->count / FIELD_LANES * FIELD_LANES;
-    for (size_t i = 0; i < grouped; i += FIELD_LANES)
-        group(piece->out + bytes * i, piece->a + bytes * i, piece->b + bytes * i, &s->k, limbs);
-    for (size_t i = grouped; i < piece->count; i++) {
+/* Full groups from where they are; what is left over waits for the next piece. */
+SIMD_INLINE void piece_run(const struct field_piece *piece, struct state *s, int limbs, groups_fn groups) {
+    groups(piece, piece->count / FIELD_LANES, &s->k);
+    for (size_t i = piece->count / FIELD_LANES * FIELD_LANES; i < piece->count; i++) {
         waiting_push(&s->waiting, piece, i, limbs);
-        if (s->waiting.count == FIELD_LANES) waiting_flush(s, limbs, group);
+        if (s->waiting.count == FIELD_LANES) waiting_flush(s, limbs, groups);
     }
 }
 
-SIMD_INLINE void run(const struct svmx_dispatch *d, uint64_t first, uint64_t end, int limbs, group_fn group,
-                     group_fn secp) {
+/* `secp` is for its prime, `other` for all the rest. */
+SIMD_INLINE void run(const struct svmx_dispatch *d, uint64_t first, uint64_t end, int limbs, groups_fn other,
+                     groups_fn secp) {
     struct simd_walk walk = simd_walk_start(d, first, end);
     struct field_piece piece;
     struct state s;
@@ -284,38 +350,33 @@ SIMD_INLINE void run(const struct svmx_dispatch *d, uint64_t first, uint64_t end
     int more = field_next(&walk, &piece, &s.modulus, limbs);
     while (more) {
         if (!s.modulus.ready) limbs == 4 ? constants_make_4(&s.k, &s.modulus) : constants_make_6(&s.k, &s.modulus);
-        if (s.k.secp)
-            piece_run(&piece, &s, limbs, secp);
-        else
-            piece_run(&piece, &s, limbs, group);
+        const groups_fn groups = s.k.secp ? secp : other;
+        piece_run(&piece, &s, limbs, groups);
         more = field_next(&walk, &piece, &s.modulus, limbs);
-        if (more && s.modulus.ready) continue;
-        if (s.k.secp) /* the constants are still those of the elements that wait */
-            waiting_flush(&s, limbs, secp);
-        else
-            waiting_flush(&s, limbs, group);
+        /* Before another modulus comes; the constants are still those of the elements that wait. */
+        if (!more || !s.modulus.ready) waiting_flush(&s, limbs, groups);
     }
 }
 
 static void mul_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    run(d, first, end, 4, group_mul, group_mul_secp);
+    run(d, first, end, 4, mul_4, mul_4_secp);
 }
 
 static void mont_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    run(d, first, end, 4, group_mont, group_mont);
+    run(d, first, end, 4, mont_4, mont_4);
 }
 
 static void mul_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    run(d, first, end, 6, group_mul, group_mul);
+    run(d, first, end, 6, mul_6, mul_6);
 }
 
 static void mont_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    run(d, first, end, 6, group_mont, group_mont);
+    run(d, first, end, 6, mont_6, mont_6);
 }
 
 const struct simd_kernel simd_field_ifma[SIMD_FIELD_PRODUCTS] = {
     {"mod_mul_u256", mul_u256, NULL, 64, 4000},
-    {"mont_mul_u256", mont_u256, NULL, 64, 4000},
-    {"mod_mul_u384", mul_u384, NULL, 64, 20000},
-    {"mont_mul_u384", mont_u384, NULL, 64, 10000},
+    {"mont_mul_u256", mont_u256, NULL, 64, 5000},
+    {"mod_mul_u384", mul_u384, NULL, 64, 22000},
+    {"mont_mul_u384", mont_u384, NULL, 64, 13000},
 };

@@ -38,6 +38,7 @@ struct bench_lane {
     void (*leave)(void *user);
     void *user;
     uint64_t items; /* that one repeat does; figures are for one item. 0 counts as 1 */
+    bool cpu_time;  /* CPU time of the process instead of the wall clock: for lanes of one thread, which never wait */
 
     /* Set by bench_measure. */
     uint64_t repeats;            /* to a slice */
@@ -83,5 +84,8 @@ void bench_row(struct bench *bench, const struct bench_row *row);
 
 /* Wall clock, ns, monotonic. */
 uint64_t bench_now_ns(void);
+
+/* CPU time of the process so far, all threads, ns. */
+uint64_t bench_cpu_ns(void);
 
 #endif

@@ -1,8 +1,13 @@
 # `make bench [SUITE=name]`: builds the benchmarks, runs them, prints a table and writes bench-results.json here. A program
-# belongs to the suite that its name begins with: overhead, overhead_route.
+# belongs to the suite that its name begins with: overhead, overhead_route; ops_hash.
 bench_programs = \
 	%D%/overhead \
-	%D%/overhead_route
+	%D%/overhead_route \
+	%D%/ops_hash \
+	%D%/ops_float \
+	%D%/ops_matmul \
+	%D%/ops_sign \
+	%D%/ops_field
 EXTRA_PROGRAMS += $(bench_programs)
 
 bench_common = %D%/bench.c %D%/bench.h %D%/row.c
@@ -19,6 +24,43 @@ endif
 # Calls one stage by itself.
 %C%_overhead_route_SOURCES = %D%/overhead_route.c $(bench_common)
 %C%_overhead_route_LDADD = libsvmx-core.la -lm
+
+# Suite ops: a program for each group of peers.
+ops_common = %D%/ops.c %D%/ops.h %D%/ops_team.c %D%/ops_team.h %D%/ops_others.c %D%/ops_others.h $(bench_common)
+
+%C%_ops_hash_SOURCES = %D%/ops_hash.c %D%/peer_openssl.c %D%/peer_openssl.h %D%/peer_ipsec.c %D%/peer_ipsec.h $(ops_common)
+%C%_ops_hash_CPPFLAGS = $(public_cppflags)
+%C%_ops_hash_LDADD = libsvmx.la -lm
+if HAVE_OPENSSL
+%C%_ops_hash_CPPFLAGS += -DHAVE_OPENSSL $(OPENSSL_CFLAGS)
+%C%_ops_hash_LDADD += $(OPENSSL_LIBS)
+endif
+if HAVE_IPSEC_MB
+%C%_ops_hash_CPPFLAGS += -DHAVE_IPSEC_MB
+%C%_ops_hash_LDADD += $(IPSEC_MB_LIBS)
+endif
+
+%C%_ops_float_SOURCES = %D%/ops_float.c %D%/peer_mvec.c %D%/peer_mvec.h $(ops_common)
+%C%_ops_float_CPPFLAGS = $(public_cppflags)
+%C%_ops_float_LDADD = libsvmx.la -lm
+if HAVE_LIBMVEC
+%C%_ops_float_CPPFLAGS += -DHAVE_LIBMVEC
+%C%_ops_float_LDADD += $(LIBMVEC_LIBS)
+endif
+
+# OpenBLAS is loaded at run time: it must be told which kernels to use before it starts.
+%C%_ops_matmul_SOURCES = %D%/ops_matmul.c %D%/peer_openblas.c %D%/peer_openblas.h $(ops_common)
+%C%_ops_matmul_CPPFLAGS = $(public_cppflags)
+%C%_ops_matmul_LDADD = libsvmx.la -lm
+
+%C%_ops_sign_SOURCES = %D%/ops_sign.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c %D%/peer_sodium.h \
+	$(ops_common)
+%C%_ops_sign_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_ops_sign_LDADD = libsvmx.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
+
+%C%_ops_field_SOURCES = %D%/ops_field.c %D%/peer_mulx.c %D%/peer_mulx.h $(ops_common)
+%C%_ops_field_CPPFLAGS = $(public_cppflags)
+%C%_ops_field_LDADD = libsvmx.la -lm
 
 bench: all $(bench_programs)
 	@list=; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \

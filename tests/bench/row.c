@@ -44,7 +44,7 @@ static void ask_text(const struct bench_row *row, char *text, size_t bytes) {
 
 static const char *figure(double value, char text[FIGURE]) {
     if (isnan(value)) return "-";
-    (void)snprintf(text, FIGURE, fabs(value) < 100 ? "%.1f" : "%.0f", value);
+    (void)snprintf(text, FIGURE, fabs(value) < 10 ? "%.2f" : fabs(value) < 100 ? "%.1f" : "%.0f", value);
     return text;
 }
 

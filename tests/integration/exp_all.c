@@ -61,6 +61,12 @@ enum { CLAIMS = sizeof claims / sizeof claims[0] };
 
 static const char *const variants[VARIANTS] = {"scalar", "avx2", "avx512"};
 
+/* How far a comparison goes: which variants the machine has, and whether the first, scalar, is left out. */
+struct run {
+    uint32_t features;
+    size_t first_variant;
+};
+
 /* What one process found out. */
 struct findings {
     double worst[CLAIMS];
@@ -71,14 +77,23 @@ struct findings {
     uint64_t points;
 };
 
-/* |got - exact| in ulp of the float below `exact`. Infinity is what follows the largest number, and NaN is refused. */
+/* 2^(e - 23) for a normal double from 2^e to 2^(e + 1): the distance of floats there. By the bits, since frexp and ldexp
+ * would take most of the time. */
+static double ulp_at(double exact) {
+    uint64_t bits;
+    memcpy(&bits, &exact, sizeof bits);
+    uint64_t exponent = bits >> 52 & 0x7ff;
+    if (exponent < 1023 - 126) exponent = 1023 - 126; /* denormal floats */
+    bits = (exponent - 23) << 52;
+    memcpy(&exact, &bits, sizeof bits);
+    return exact;
+}
+
+/* |got - exact| in ulp. Infinity is what follows the largest number; a NaN goes with a NaN only. */
 static double error_of(float got, double exact) {
-    int exponent;
     if (isnan(exact)) return isnan(got) ? 0 : INFINITY;
     if (isinf(exact) || isinf(got)) return fabs(exact) >= 0x1.ffffffp127 && isinf(got) ? 0 : INFINITY;
-    frexp(exact, &exponent);
-    if (exponent < -125) exponent = -125;
-    return fabs(got - exact) / ldexp(1, exponent - 24);
+    return fabs(got - exact) / ulp_at(exact);
 }
 
 /* ---- one chunk -------------------------------------------------------------------------------------------- */
@@ -95,12 +110,12 @@ static void run_reference(const struct claim *claim, const float *in, float *out
         svmx__reference_run(svmx__op_by_name(claim->op), slots);
 }
 
-static void compare_variants(size_t c, const float *in, const float *expected, size_t count, uint32_t features,
+static void compare_variants(size_t c, const float *in, const float *expected, size_t count, struct run run,
                              struct findings *f) {
     static float out[CHUNK];
-    for (size_t v = 0; v < VARIANTS; v++) {
-        const char *variant = simd_variant_find(features, variants[v]);
-        const struct simd_kernel *kernel = variant ? simd_kernel_find(features, variant, claims[c].op) : NULL;
+    for (size_t v = run.first_variant; v < VARIANTS; v++) {
+        const char *variant = simd_variant_find(run.features, variants[v]);
+        const struct simd_kernel *kernel = variant ? simd_kernel_find(run.features, variant, claims[c].op) : NULL;
         if (!kernel) continue;
         const struct svmx_slot slots[] = {slot(out, 4 * count), slot(in, 4 * count), {0x3f800000, 4}};
         const uint64_t first_unit[] = {0, count};
@@ -125,12 +140,12 @@ static void measure(size_t c, const float *in, const float *got, size_t count, s
     }
 }
 
-static void do_chunk(const float *in, size_t count, uint32_t features, struct findings *f) {
+static void do_chunk(const float *in, size_t count, struct run run, struct findings *f) {
     static float out[CHUNK];
     for (size_t c = 0; c < CLAIMS; c++) {
         const bool again = c > 0 && strcmp(claims[c].op, claims[c - 1].op) == 0; /* another range of the same */
         if (!again) run_reference(&claims[c], in, out, count);
-        if (!again) compare_variants(c, in, out, count, features, f);
+        if (!again) compare_variants(c, in, out, count, run, f);
         measure(c, in, out, count, f);
     }
     f->points += count;
@@ -138,12 +153,13 @@ static void do_chunk(const float *in, size_t count, uint32_t features, struct fi
 
 /* ---- which floats ----------------------------------------------------------------------------------------- */
 
-/* Of the chunks of all floats every `processes`-th. */
+/* Of the chunks of all floats every `processes`-th. The scalar kernels are the text of the reference code and as slow: of
+ * them one chunk in 16. */
 static void do_all(uint32_t process, uint32_t processes, uint32_t features, struct findings *f) {
     static float in[CHUNK];
     for (uint64_t first = (uint64_t)process * CHUNK; first <= UINT32_MAX; first += (uint64_t)processes * CHUNK) {
         for (uint32_t i = 0; i < CHUNK; i++) in[i] = svmx__from_bits_f32((uint32_t)first + i);
-        do_chunk(in, CHUNK, features, f);
+        do_chunk(in, CHUNK, (struct run){features, first / CHUNK / processes % 16 != 0}, f);
     }
 }
 
@@ -157,14 +173,14 @@ static void do_sample(uint32_t features, struct findings *f) {
     for (size_t e = 0; e < sizeof edges / sizeof edges[0]; e++) {
         const uint32_t first = svmx__bits_f32(edges[e]) - CHUNK / 2;
         for (uint32_t i = 0; i < CHUNK; i++) in[i] = svmx__from_bits_f32(first + i);
-        do_chunk(in, CHUNK, features, f);
+        do_chunk(in, CHUNK, (struct run){features, 0}, f);
     }
     const uint32_t step = 10007; /* a prime: all low bits come up */
     uint64_t bits = 0;
     while (bits <= UINT32_MAX) {
         size_t count = 0;
         for (; count < CHUNK && bits <= UINT32_MAX; bits += step) in[count++] = svmx__from_bits_f32((uint32_t)bits);
-        do_chunk(in, count, features, f);
+        do_chunk(in, count, (struct run){features, 0}, f);
     }
 }
 

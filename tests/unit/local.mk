@@ -15,12 +15,23 @@ criterion_suites += \
 	%D%/test_layout_cache \
 	%D%/test_loader \
 	%D%/test_log \
+	%D%/test_op_ecdsa \
+	%D%/test_op_ecrecover \
+	%D%/test_op_ed25519 \
+	%D%/test_op_eigh_f64 \
+	%D%/test_op_exp_f32 \
+	%D%/test_op_extremes_f32 \
+	%D%/test_op_f64 \
+	%D%/test_op_grid_u8 \
 	%D%/test_op_keccak256 \
 	%D%/test_op_matmul_f32 \
+	%D%/test_op_merkle \
 	%D%/test_op_messages \
+	%D%/test_op_rectify_f32 \
 	%D%/test_op_reduce_f32 \
 	%D%/test_op_reference \
 	%D%/test_op_sha256 \
+	%D%/test_op_softmax_f32 \
 	%D%/test_op_table \
 	%D%/test_op_vec_f32 \
 	%D%/test_operations_doc \
@@ -35,7 +46,15 @@ criterion_suites += \
 	%D%/test_status \
 	%D%/test_submit \
 	%D%/test_text
-EXTRA_DIST += %D%/executor_fixture.h %D%/plugin_fixture.h
+EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/plugin_fixture.h
+%C%_test_op_ecdsa_CPPFLAGS = $(openssl_cppflags) $(SECP256K1_CFLAGS)
+%C%_test_op_ecdsa_LDADD = $(LDADD) $(SECP256K1_LIBS) $(OPENSSL_LIBS)
+%C%_test_op_ecrecover_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
+%C%_test_op_ecrecover_LDADD = $(LDADD) $(SECP256K1_LIBS)
+%C%_test_op_ed25519_CPPFLAGS = $(openssl_cppflags) $(SODIUM_CFLAGS)
+%C%_test_op_ed25519_LDADD = $(LDADD) $(SODIUM_LIBS) $(OPENSSL_LIBS)
+%C%_test_op_merkle_CPPFLAGS = $(openssl_cppflags)
+%C%_test_op_merkle_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_keccak256_CPPFLAGS = $(openssl_cppflags)
 %C%_test_op_keccak256_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_sha256_CPPFLAGS = $(openssl_cppflags)
@@ -43,10 +62,12 @@ EXTRA_DIST += %D%/executor_fixture.h %D%/plugin_fixture.h
 
 if BUILD_SIMD
 criterion_suites += \
+	%D%/test_simd_floats \
 	%D%/test_simd_matmul \
 	%D%/test_simd_pool \
 	%D%/test_simd_variant
 %C%_test_simd_matmul_LDADD = $(simd_parts) $(LDADD)
+%C%_test_simd_floats_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_variant_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 endif

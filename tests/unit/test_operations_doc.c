@@ -79,15 +79,24 @@ Test(operations_doc, every_operation_has_its_signature_and_numbers) {
     }
 }
 
+/* An operation whose library was missing when this was built has an entry that names the library. */
+static _Bool may_be_left_out(const char *name) {
+    char *text = section(name);
+    const _Bool needs_library = strstr(text, "Library: ") != NULL;
+    free(text);
+    return needs_library;
+}
+
 Test(operations_doc, every_entry_is_an_operation_and_is_in_the_contents) {
     unsigned entries = 0;
     for (const char *at = strstr(page, "\n### "); at; at = strstr(at + 1, "\n### ")) {
         char name[64], link[160];
         cr_assert_eq(sscanf(at, "\n### %63[^\n]", name), 1);
-        cr_assert_not_null(svmx__op_by_name(name), "OPERATIONS.md has an entry '%s', the table has not", name);
+        const _Bool found = svmx__op_by_name(name) != NULL;
+        cr_assert(found || may_be_left_out(name), "OPERATIONS.md has an entry '%s', the table has not", name);
         snprintf(link, sizeof link, "[%s](#%s)", name, name);
         cr_assert(strstr(page, link), "the contents lack %s", link);
-        entries++;
+        entries += found;
     }
     cr_assert_eq(entries, svmx__op_count());
 }

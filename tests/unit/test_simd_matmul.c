@@ -10,6 +10,7 @@
 #include "ops/op.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <svmx/ops.h>
@@ -184,8 +185,11 @@ static void batches(const char *variant) {
     run(variant, op, large, 2, &state);
 }
 
-/* Steps whose sum lies on, or one bit beside, the middle between two floats: what a second rounding gets wrong. The first
- * step makes c of 1 c, the second is x y + c with y c = 2^-24 or so: all in one product of 2 steps. */
+/*
+ * Sums that a second rounding gets wrong: c, plus or minus half of its last place less a very little. (1 + 2^-i) (1 - 2^-i)
+ * is 1 - 2^-2i, which double precision cannot add to c once i is 15 or more. A product of two steps computes them all: the
+ * first makes c of 1 c, the second is x y + c.
+ */
 static void ties(const char *variant) {
     enum { M = 64, N = 4096 };
     const struct simd_kernel *k = kernel(variant, "matmul_f32");
@@ -193,19 +197,14 @@ static void ties(const char *variant) {
     static float a[M][2], b[2][N], out[M][N], expected[M][N];
     uint64_t state = 4;
     for (size_t i = 0; i < M; i++) {
-        const uint32_t x = (random_u32(&state) & 0x80000000) | (uint32_t)(127 - i % 2) << 23 | /* few bits set */
-                           (uint32_t)(1u << below(&state, 23)) | (uint32_t)(1u << below(&state, 23));
         a[i][0] = 1;
-        memcpy(&a[i][1], &x, 4);
+        a[i][1] = ldexpf(1 + ldexpf(1, -13 - (int)(i % 11)), -60) * (i % 3 ? 1 : -1);
     }
     for (size_t j = 0; j < N; j++) {
-        const uint32_t distance = 20 + (uint32_t)below(&state, 12), low = j % 4 == 0; /* a quarter near denormals */
-        const uint32_t top = low ? 1 + (uint32_t)below(&state, 24) : 150;
-        const uint32_t c = top << 23 | (random_u32(&state) & (low ? 0x7fffff : 0x00000f));
-        const uint32_t y = (random_u32(&state) & 0x80000000) | (top > distance ? top - distance : 0) << 23 |
-                           (uint32_t)(1u << below(&state, 23));
-        memcpy(&b[0][j], &c, 4);
-        memcpy(&b[1][j], &y, 4);
+        const int last = j % 4 ? (int)below(&state, 60) - 30 : -149; /* exponent of the last place of c */
+        const uint32_t c = random_u32(&state) >> (j % 8 ? 8 : 8 + below(&state, 24));
+        b[0][j] = ldexpf((float)c, last) * (j % 5 ? 1 : -1);
+        b[1][j] = ldexpf(1 - ldexpf(1, -13 - (int)below(&state, 11)), last - 1 + 60);
     }
     struct svmx_slot slots[] = {{(uint64_t)(uintptr_t)expected, sizeof expected}, {(uint64_t)(uintptr_t)a, sizeof a},
                                 {(uint64_t)(uintptr_t)b, sizeof b}, {M, 8}, {2, 8}, {N, 8}};

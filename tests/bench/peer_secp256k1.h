@@ -1,0 +1,30 @@
+/*
+ * peer_secp256k1.h: libsecp256k1 as a peer of suite ops, and the signatures that both sides look at.
+ *
+ * What is timed is what a caller with the bytes of a signature must do: parse, verify or recover, and for recovery
+ * write the key out, from which an address is made; the Keccak-256 of it, which ours does as well, is not asked of
+ * the peer.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_TESTS_BENCH_PEER_SECP256K1_H
+#define SVMX_TESTS_BENCH_PEER_SECP256K1_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* n signatures, all good. */
+struct secp256k1_signatures {
+    uint64_t n;
+    uint8_t *hashes, *v, *r, *s; /* words of 32 bytes, big-endian */
+    uint8_t *keys;               /* x || y, 64 bytes each */
+};
+
+/* Makes them, from hashes that are there. false: the library is not there; `why` then says so, static text. */
+bool secp256k1_peer_sign(struct secp256k1_signatures *signatures, const char **why);
+
+/* How many of [first, end) verify, or recover to their key. */
+uint64_t secp256k1_peer_verify(const struct secp256k1_signatures *signatures, uint64_t first, uint64_t end);
+uint64_t secp256k1_peer_recover(const struct secp256k1_signatures *signatures, uint64_t first, uint64_t end);
+
+#endif
