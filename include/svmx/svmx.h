@@ -19,6 +19,7 @@
  *              nothing has changed. svmx_batch_error(), or a struct svmx_error, has the text, which names the argument.
  *   ownership  Who creates destroys. Memory that a task names stays the caller's: inputs must not change and outputs
  *              must not be touched from submit until completion; the library keeps no pointer to them after it.
+ *              Offsets of messages are checked when a task is added and must not change after that.
  *   alignment  Memory of tasks may have any alignment. Aligned to 64 bytes is fastest.
  *   overlap    An output may not overlap any other memory named in the same batch. Inputs may overlap.
  *   zero       A task of no items is fine and its memory may be NULL; an empty batch completes at once.

@@ -296,23 +296,23 @@ SIMD_INLINE void groups_run(const struct field_piece *piece, size_t groups, cons
 }
 
 static SIMD_ALIGNED_FRAME void mul_4(const struct field_piece *piece, size_t groups, const struct constants *k) {
-    groups_run(piece, groups, k, 4, group_mul, S4);
+    groups_run(piece, groups, k, 4, group_mul, 2);
 }
 
 static SIMD_ALIGNED_FRAME void mul_4_secp(const struct field_piece *piece, size_t groups, const struct constants *k) {
-    groups_run(piece, groups, k, 4, group_mul_secp, SS);
+    groups_run(piece, groups, k, 4, group_mul_secp, 2);
 }
 
 static SIMD_ALIGNED_FRAME void mont_4(const struct field_piece *piece, size_t groups, const struct constants *k) {
-    groups_run(piece, groups, k, 4, group_mont, S4);
+    groups_run(piece, groups, k, 4, group_mont, 2);
 }
 
 static SIMD_ALIGNED_FRAME void mul_6(const struct field_piece *piece, size_t groups, const struct constants *k) {
-    groups_run(piece, groups, k, 6, group_mul, S6);
+    groups_run(piece, groups, k, 6, group_mul, 1);
 }
 
 static SIMD_ALIGNED_FRAME void mont_6(const struct field_piece *piece, size_t groups, const struct constants *k) {
-    groups_run(piece, groups, k, 6, group_mont, S6);
+    groups_run(piece, groups, k, 6, group_mont, 1);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------ */

@@ -62,10 +62,15 @@ enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *pool, enum svm
         pool->hits++;
     else
         pool->misses++;
+    bool idle = pool->idle_bytes > 0;
     pthread_mutex_unlock(&pool->lock);
 
     if (!found) {
         enum svmx_status status = make_new(pool, kind, usage, UINT64_C(1) << class, &found);
+        if (status == SVMX_ERR_MEMORY && idle) { /* what lies idle in other classes may be what is missing */
+            svmx__staging_trim(pool, 0);
+            status = make_new(pool, kind, usage, UINT64_C(1) << class, &found);
+        }
         if (status != SVMX_OK) return status;
         pthread_mutex_lock(&pool->lock);
         pool->held_bytes += found->bytes;

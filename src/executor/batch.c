@@ -103,6 +103,7 @@ enum svmx_status svmx_batch_rearm(svmx_batch_t *batch) {
     if (status != SVMX_OK) return status;
     if (atomic_load_explicit(&batch->state, memory_order_acquire) != SVMX__DONE)
         return svmx__fail(&batch->error, SVMX_ERR_STATE, "this batch has not run yet: submit it first");
+    atomic_store_explicit(&batch->answered, false, memory_order_relaxed);
     atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
     return SVMX_OK;
 }

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
@@ -35,12 +36,14 @@ static enum svmx_status wait_for_ticket(struct svmx__part *part) {
 static void scatter(const struct svmx__part *part) {
     const struct svmx__layout *layout = part->layout;
     if (!part->staging_out) return;
-    const unsigned char *base = part->staging_out->host;
-    const struct svmx_slot *table = part->staging_in->host;
+    /* Offsets are counted again as stage counted them: the table in staging memory is a device's to spoil. */
+    const unsigned char *from = part->staging_out->host;
     uint64_t rows = (uint64_t)part->task_count * layout->slot_count;
     for (uint64_t i = 0; i < rows; i++) {
-        if (layout->place[i % layout->slot_count] != SVMX__PLACE_OUTPUT || !part->slots[i].bytes) continue;
-        memcpy((void *)(uintptr_t)part->slots[i].at, base + table[i].at, part->slots[i].bytes);
+        const struct svmx_slot *slot = &part->slots[i];
+        if (layout->place[i % layout->slot_count] != SVMX__PLACE_OUTPUT) continue;
+        if (slot->bytes) memcpy((void *)(uintptr_t)slot->at, from, slot->bytes);
+        from += svmx__align(slot->bytes, layout->alignment);
     }
 }
 

@@ -77,6 +77,9 @@ free_devices:
 static enum svmx_status open_executor(struct svmx_executor *executor, const struct svmx_options *given,
                                       struct svmx__text *why) {
     struct svmx_options options;
+    pthread_mutex_init(&executor->admission, NULL); /* none can fail with default attributes */
+    pthread_mutex_init(&executor->publishing, NULL);
+    pthread_cond_init(&executor->room, NULL);
     enum svmx_status status = copy_options(given, &options, why);
     if (status != SVMX_OK) return status;
     status = svmx__config_read(&executor->config, &options, why);
@@ -94,6 +97,13 @@ free_config:
     return status;
 }
 
+static void free_executor(struct svmx_executor *executor) {
+    pthread_cond_destroy(&executor->room);
+    pthread_mutex_destroy(&executor->publishing);
+    pthread_mutex_destroy(&executor->admission);
+    free(executor);
+}
+
 enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options *options, struct svmx_error *error) {
     struct svmx__text why = {"no memory"};
     enum svmx_status status = SVMX_ERR_MEMORY;
@@ -103,7 +113,7 @@ enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options
     else if ((made = calloc(1, sizeof *made)))
         status = open_executor(made, options, &why);
     if (status != SVMX_OK) {
-        free(made);
+        if (made) free_executor(made);
         if (error) {
             error->status = status;
             (void)snprintf(error->text, sizeof error->text, "%s", why.line);
@@ -111,8 +121,6 @@ enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options
         return status;
     }
     atomic_init(&made->references, 1);
-    pthread_mutex_init(&made->admission, NULL); /* neither can fail with default attributes */
-    pthread_cond_init(&made->room, NULL);
     *executor = made;
     return SVMX_OK;
 }
@@ -124,9 +132,7 @@ void svmx__executor_retain(struct svmx_executor *executor) {
 void svmx__executor_release(struct svmx_executor *executor) {
     /* acq_rel: the last one sees what all the others did */
     if (atomic_fetch_sub_explicit(&executor->references, 1, memory_order_acq_rel) != 1) return;
-    pthread_cond_destroy(&executor->room);
-    pthread_mutex_destroy(&executor->admission);
-    free(executor);
+    free_executor(executor);
 }
 
 void svmx_close(svmx_executor_t *executor) {

@@ -1,7 +1,8 @@
 /*
  * executor.h: the executor and its devices, as the files of this folder see them.
  *
- * LOCKS, in the order in which they may be taken: executor->admission, device->queue.lock, pool->lock, batch->lock.
+ * LOCKS, in the order in which they may be taken: executor->admission, executor->publishing, device->queue.lock,
+ * pool->lock, batch->lock.
  * None is held while a plugin runs. docs/ARCHITECTURE.md says the same.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -53,6 +54,7 @@ struct svmx_executor {
     struct svmx__pipeline_cache pipelines;
     struct svmx__layout_cache layouts;
     _Atomic uint32_t best_device[SVMX__OP_LIMIT]; /* what route reads; see route.c */
+    pthread_mutex_t publishing;                   /* of writers of best_device */
 
     pthread_mutex_t admission; /* guards under_way */
     pthread_cond_t room;       /* under_way went down */

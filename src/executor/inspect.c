@@ -85,12 +85,16 @@ enum svmx_status svmx_op_get(const svmx_executor_t *executor, uint32_t index, st
     return SVMX_OK;
 }
 
-/* "no operation 'x'; known: a, b, c" */
+/* "no operation is called 'x'; known are a, b, ..."; as many as fit, and how many there are. */
 static void list_names(const char *name, struct svmx_error *error) {
-    int length = snprintf(error->text, sizeof error->text, "no operation is called '%.64s'; known are", name);
-    for (uint32_t i = 0; i < svmx__op_count() && length > 0 && (size_t)length < sizeof error->text; i++)
-        length += snprintf(error->text + length, sizeof error->text - (size_t)length, "%s %s", i ? "," : "",
-                           svmx__op_at(i)->name);
+    enum { TAIL = 32 };
+    const uint32_t count = svmx__op_count();
+    size_t used = (size_t)snprintf(error->text, sizeof error->text, "no operation is called '%.64s'; known are", name);
+    uint32_t i = 0;
+    for (; i < count && used + strlen(svmx__op_at(i)->name) + TAIL < sizeof error->text; i++)
+        used += (size_t)snprintf(error->text + used, sizeof error->text - used, "%s %s", i ? "," : "",
+                                 svmx__op_at(i)->name);
+    if (i < count) (void)snprintf(error->text + used, sizeof error->text - used, " and %u more", count - i);
 }
 
 enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name, uint32_t *op,

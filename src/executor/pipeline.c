@@ -15,6 +15,14 @@
 #include "executor/executor.h"
 #include "executor/stages.h"
 
+/* Even the reference device's stages found no memory; its code needs none. */
+static void run_without_stages(struct svmx__part *part) {
+    for (uint32_t t = 0; t < part->task_count; t++)
+        svmx__reference_run(part->op, part->slots + (size_t)t * part->op->param_count);
+    part->done_ns = svmx__clock_ns();
+    part->status = SVMX_OK;
+}
+
 /* Stages 4 to 7. Ends with the results in place: the last device to try is the reference code. */
 static void run_part(struct svmx__part *part) {
     part->start_ns = part->queued_ns ? svmx__clock_ns() : 0;
@@ -23,6 +31,7 @@ static void run_part(struct svmx__part *part) {
         if (part->status == SVMX_OK) part->status = svmx__dispatch(part);
         part->status = svmx__collect(part, part->status);
     } while (svmx__route_again(part));
+    if (part->status != SVMX_OK) run_without_stages(part);
     part->end_ns = part->device->host_memory ? part->done_ns : svmx__clock_ns();
     svmx__learn(part);
 }

@@ -55,7 +55,8 @@ static enum svmx_status prepare_new(struct svmx__part *part, const struct svmx__
     struct svmx__pipeline made = {.key = *key};
     struct svmx__text why = {""};
     made.verdict = build(device, part->op, &made, &why);
-    if (made.verdict != SVMX_OK) (void)snprintf(part->reason, sizeof part->reason, "%s", why.line);
+    if (made.verdict != SVMX_OK)
+        (void)snprintf(part->reason, sizeof part->reason, "%.*s", (int)sizeof part->reason - 1, why.line);
     if (!is_about_the_operation(made.verdict)) return made.verdict;
 
     atomic_store_explicit(&device->fitness[part->op->id], made.verdict == SVMX_OK ? SVMX__FIT : SVMX__UNFIT,

@@ -16,10 +16,12 @@ static bool serves(const struct svmx__device *device, uint32_t op) {
 }
 
 void svmx__route_publish(struct svmx_executor *executor, uint32_t op) {
+    pthread_mutex_lock(&executor->publishing); /* the last to look is the last to write */
     uint32_t best = executor->device_count - 1; /* the reference code serves everything */
     for (uint32_t i = best; i-- > 0;)
         if (serves(&executor->devices[i], op)) best = i;
     atomic_store_explicit(&executor->best_device[op], best, memory_order_relaxed);
+    pthread_mutex_unlock(&executor->publishing);
 }
 
 void svmx__route(struct svmx__part *part) {
@@ -32,7 +34,8 @@ bool svmx__route_again(struct svmx__part *part) {
     if (part->status == SVMX_OK) return false;
     struct svmx_executor *executor = part->batch->executor;
     struct svmx__device *failed = part->device;
-    if (part->status != SVMX_ERR_UNSUPPORTED) { /* which is no failure: the device was asked for the first time */
+    bool built = part->pipeline && part->pipeline->verdict == SVMX_OK;
+    if (part->status != SVMX_ERR_UNSUPPORTED || built) { /* a device that has no such operation did not fail */
         part->redone++;
         atomic_fetch_add_explicit(&failed->failures, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&executor->fallbacks, 1, memory_order_relaxed);

@@ -161,7 +161,10 @@ void svmx__submit_undo(struct svmx_batch *batch) {
         pthread_mutex_unlock(&batch->executor->admission);
         batch->counted = false;
     }
+    pthread_mutex_lock(&batch->lock); /* another thread may be waiting for it already */
     atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
+    pthread_cond_broadcast(&batch->finished);
+    pthread_mutex_unlock(&batch->lock);
 }
 
 enum svmx_status svmx__submit(struct svmx_batch *batch, enum svmx__batch_state next, uint32_t flags) {
