@@ -197,13 +197,15 @@ static enum svmx_status instance_open(struct opening *opening, const struct svmx
     enum svmx_status status = host_make(registry, plugin->name, &backend->host, opening->why);
     if (status != SVMX_OK) return status;
     outcome->status = plugin->open(backend->host, &backend->instance);
+    /* a setting of the user's (variant, threads) that the backend cannot follow is not passed over */
+    bool refused_a_setting = outcome->status == SVMX_ERR_ARGUMENT;
     if (outcome->status == SVMX_OK) {
         outcome->status = check_ops(backend, &outcome->reason);
     } else {
         backend->instance.ops = NULL; /* outputs are set on success only; believe none */
         const char *said = registry->maker.last_error(registry->maker.user, backend->host);
-        svmx__say(&outcome->reason, "open failed with %s: %s",
-                         svmx_status_name(outcome->status), *said ? said : "it logged no reason");
+        svmx__say(&outcome->reason, "open failed with %s: %s", svmx_status_name(outcome->status),
+                  *said ? said : "it logged no reason");
     }
     if (outcome->status == SVMX_OK) {
         outcome->verdict = SVMX_LOADED;
@@ -212,6 +214,8 @@ static enum svmx_status instance_open(struct opening *opening, const struct svmx
     }
     outcome->verdict = outcome->status == SVMX_ERR_UNSUPPORTED ? SVMX_SKIPPED : SVMX_REFUSED;
     instance_end(registry, backend);
+    if (refused_a_setting)
+        return svmx__fail(opening->why, SVMX_ERR_ARGUMENT, "backend '%s': %s", plugin->name, outcome->reason.line);
     return SVMX_OK;
 }
 
@@ -309,8 +313,6 @@ static enum svmx_status candidate_try(struct opening *opening, uint32_t number) 
     status = entry_write(opening, candidate, &outcome);
     if (status != SVMX_OK || outcome.verdict == SVMX_LOADED || shadowed(opening, number)) return status;
     bool reference = candidate->linked && candidate->linked == opening->config->reference;
-    if (outcome.status == SVMX_ERR_ARGUMENT) /* a setting of the user's that the backend cannot follow is not passed over */
-        return svmx__fail(opening->why, SVMX_ERR_ARGUMENT, "backend '%s': %s", candidate->name, outcome.reason.line);
     if (candidate->wish != SVMX__DEMANDED && !reference) return SVMX_OK;
     return svmx__fail(opening->why, SVMX_ERR_BACKEND, "backend '%s' must load (%s) but did not: %s", candidate->name,
                       reference ? "always" : "SUPERVM_BACKENDS has '+' before it", outcome.reason.line);
