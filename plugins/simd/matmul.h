@@ -1,9 +1,9 @@
 /*
  * matmul.h: what the matrix products of all instruction sets agree on: units, packing and blocking.
  *
- * Each element of a product is one chain, acc = fma(a[i][p], b[p][j], acc) for p ascending, from acc = +0. The chains are
- * independent of one another, and acc is a float: it may rest in `out` between two steps. So the usual blocking of a
- * matrix product changes no bit, as long as every tile takes its steps in order.
+ * Each element of a product is one chain, acc = fma(a[i][p], b[p][j], acc) for p ascending, from acc = +0. The chains
+ * are independent of one another, and acc is a float: it may rest in `out` between two steps. So the usual blocking of
+ * a matrix product changes no bit, as long as every tile takes its steps in order.
  *
  *                        n, in strips
  *              b   +--+--+--+--+--+--+
@@ -15,8 +15,8 @@
  *     +--+--+--+   +--+--+--+--+--+--+
  *      ## one block of a, packed (L2)
  *
- * A unit is ROWS x COLUMNS of a product, numbered along a band, then band by band: units in a row share their block of a.
- * A matmul_<isa>.c brings the tile, everything else is here. The packed blocks lie on the stack (120 KiB), because
+ * A unit is ROWS x COLUMNS of a product, numbered along a band, then band by band: units in a row share their block of
+ * a. A matmul_<isa>.c brings the tile, everything else is here. The packed blocks lie on the stack (120 KiB), because
  * kernels have no other memory: that bounds ROWS and DEPTH.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -54,13 +54,13 @@ enum { SIMD_MATMUL_SIZES = 3, SIMD_MATMUL_BATCH_SIZES = 4 };
 
 /* Some rows and columns of `out`, and the steps that they are to take. */
 struct simd_matmul_tile {
-    const float *a;                /* packed: `rows` floats a step */
-    const uint8_t *b;              /* as many whole vectors as the columns need, every b_stride bytes */
-    float *packed;                 /* NULL, or where a full tile is to copy b on its way, without gaps */
+    const float *a;   /* packed: `rows` floats a step */
+    const uint8_t *b; /* as many whole vectors as the columns need, every b_stride bytes */
+    float *packed;    /* NULL, or where a full tile is to copy b on its way, without gaps */
     uint8_t *out;
     uint64_t b_stride, out_stride; /* bytes */
     uint32_t rows, columns, depth; /* rows, columns: 1 to those of a full tile */
-    bool first, last;              /* of all steps: start at +0 instead of what `out` holds; write NaNs as the one NaN */
+    bool first, last;              /* of all steps: start at +0, not at what `out` holds; write NaNs as the one NaN */
 };
 
 /* What an instruction set brings. */
@@ -167,7 +167,8 @@ static inline void simd_matmul_pack_b(float *to, const uint8_t *from, uint64_t s
 /*
  * Where a tile of `rows` rows finds its strip of b. One tile alone reads whole vectors where they lie. Before many, the
  * first tile does so too and packs them for the others on its way: that hides under its arithmetic, whereas a loop that
- * only copies would wait for memory. A strip that does not fill its vectors is packed by such a loop: there is one at most.
+ * only copies would wait for memory. A strip that does not fill its vectors is packed by such a loop: there is one at
+ * most.
  */
 static inline void simd_matmul_find_b(struct simd_matmul_tile *tile, const uint8_t *b, uint64_t stride, float *packed,
                                       uint32_t rows, const struct simd_matmul_isa *isa) {

@@ -39,10 +39,11 @@ SIMD_INLINE void tile_run(const struct simd_matmul_tile *t, uint32_t rows, uint3
     const uint8_t *b = t->b;
     float *packed = t->packed;
     SIMD_MATMUL_UNROLL
-    for (uint32_t i = 0; i < rows; i++)
+    for (uint32_t i = 0; i < rows; i++) {
         SIMD_MATMUL_UNROLL
         for (uint32_t v = 0; v < vectors; v++)
             acc[i][v] = t->first ? _mm256_setzero_ps() : load(t->out + i * t->out_stride, v, whole, mask);
+    }
     for (uint32_t p = 0; p < t->depth; p++, a += rows, b += t->b_stride) {
         SIMD_MATMUL_UNROLL
         for (uint32_t v = 0; v < vectors; v++) y[v] = _mm256_loadu_ps((const float *)(const void *)(b + 32 * v));
@@ -59,10 +60,11 @@ SIMD_INLINE void tile_run(const struct simd_matmul_tile *t, uint32_t rows, uint3
         }
     }
     SIMD_MATMUL_UNROLL
-    for (uint32_t i = 0; i < rows; i++)
+    for (uint32_t i = 0; i < rows; i++) {
         SIMD_MATMUL_UNROLL
         for (uint32_t v = 0; v < vectors; v++)
             store(t->out + i * t->out_stride, v, whole, mask, t->last ? one_nan(acc[i][v]) : acc[i][v]);
+    }
 }
 
 SIMD_INLINE void tile_of(const struct simd_matmul_tile *t, uint32_t vectors) {

@@ -23,11 +23,12 @@ SIMD_INLINE void tile_run(const struct simd_matmul_tile *t, uint32_t rows, uint3
     const uint8_t *b = t->b;
     float *packed = t->packed;
     SIMD_MATMUL_UNROLL
-    for (uint32_t i = 0; i < rows; i++)
+    for (uint32_t i = 0; i < rows; i++) {
         SIMD_MATMUL_UNROLL
         for (uint32_t v = 0; v < vectors; v++)
-            acc[i][v] = t->first ? _mm512_setzero_ps()
-                                 : _mm512_maskz_loadu_ps(mask[v], t->out + i * t->out_stride + 64 * v);
+            acc[i][v] =
+                t->first ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask[v], t->out + i * t->out_stride + 64 * v);
+    }
     for (uint32_t p = 0; p < t->depth; p++, a += rows, b += t->b_stride) {
         SIMD_MATMUL_UNROLL
         for (uint32_t v = 0; v < vectors; v++) y[v] = _mm512_loadu_ps(b + 64 * v);
@@ -44,11 +45,12 @@ SIMD_INLINE void tile_run(const struct simd_matmul_tile *t, uint32_t rows, uint3
         }
     }
     SIMD_MATMUL_UNROLL
-    for (uint32_t i = 0; i < rows; i++)
+    for (uint32_t i = 0; i < rows; i++) {
         SIMD_MATMUL_UNROLL
         for (uint32_t v = 0; v < vectors; v++)
             _mm512_mask_storeu_ps(t->out + i * t->out_stride + 64 * v, mask[v],
                                   t->last ? one_nan(acc[i][v]) : acc[i][v]);
+    }
 }
 
 SIMD_INLINE void tile_of(const struct simd_matmul_tile *t, uint32_t vectors) {

@@ -2,13 +2,13 @@
  * matmul_scalar.c: matrix products for any machine, also one without fused multiply-add. A tile is up to 16 columns of
  * one row.
  *
- * fma in double precision: a product of two floats has 48 bits and is exact there, so only the sum is rounded, once to 53
- * bits and once more to 24. Two roundings to nearest are not one, unless the first rounds to odd: exact sums stay, of
- * the two neighbours of any other the one with an odd last bit is taken. That bit says "there was more" to the second
- * rounding, which then gives the float nearest to the exact sum, since 53 >= 24 + 2 (Boldo and Melquiond, "Emulation of
- * FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). A result that is a denormal has fewer
- * bits, and all the better. Nothing overflows or goes denormal in double: what is added are multiples of 2^-298 below
- * 2^257.
+ * fma in double precision: a product of two floats has 48 bits and is exact there, so only the sum is rounded, once to
+ * 53 bits and once more to 24. Two roundings to nearest are not one, unless the first rounds to odd: exact sums stay,
+ * of the two neighbours of any other the one with an odd last bit is taken. That bit says "there was more" to the
+ * second rounding, which then gives the float nearest to the exact sum, since 53 >= 24 + 2 (Boldo and Melquiond,
+ * "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008). A result that is a
+ * denormal has fewer bits, and all the better. Nothing overflows or goes denormal in double: what is added are
+ * multiples of 2^-298 below 2^257.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +27,7 @@ static inline pair_f64 load(const uint8_t *at) {
     return __builtin_convertvector(x, pair_f64);
 }
 
-/* x y + z rounded to a float, as a double; so must x, y and z be floats. */
+/* x y + z rounded once to a float. All are floats, kept as doubles. */
 static inline pair_f64 fma_once(pair_f64 x, pair_f64 y, pair_f64 z) {
     const pair_f64 product = x * y, sum = product + z;
     const pair_f64 z_part = sum - product; /* Knuth's two-sum: `rest` is exactly what `sum` lacks */

@@ -29,9 +29,9 @@ static const struct svmx_param params[PARAMS] = {
 };
 
 static const struct svmx_param batch_params[BATCH_PARAMS] = {
-    {"out", SVMX_OUT, SVMX_F32, SVMX_ARRAY, 0, 1},   {"a", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1},
-    {"b", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1},      {"count", SVMX_IN, SVMX_U64, SVMX_SCALAR, 0, 1},
-    {"m", SVMX_IN, SVMX_U64, SVMX_SCALAR, 0, 1},     {"k", SVMX_IN, SVMX_U64, SVMX_SCALAR, 0, 1},
+    {"out", SVMX_OUT, SVMX_F32, SVMX_ARRAY, 0, 1}, {"a", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1},
+    {"b", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1},    {"count", SVMX_IN, SVMX_U64, SVMX_SCALAR, 0, 1},
+    {"m", SVMX_IN, SVMX_U64, SVMX_SCALAR, 0, 1},   {"k", SVMX_IN, SVMX_U64, SVMX_SCALAR, 0, 1},
     {"n", SVMX_IN, SVMX_U64, SVMX_SCALAR, 0, 1},
 };
 
@@ -181,10 +181,14 @@ static const uint64_t numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
 static const uint64_t huge = UINT64_MAX;
 static const uint32_t zeros[6] = {0};
 
-#define SIZE(value) {&(value), sizeof(uint64_t)}
-#define ARRAY(data) {data, sizeof(data)}
-#define NONE        {NULL, 0}
-#define NOTHING     {zeros, 0} /* is written */
+#define SIZE(value)                                                                                                    \
+    { &(value), sizeof(uint64_t) }
+#define ARRAY(data)                                                                                                    \
+    { data, sizeof(data) }
+#define NONE                                                                                                           \
+    { NULL, 0 }
+#define NOTHING                                                                                                        \
+    { zeros, 0 } /* is written */
 
 /* clang-format off */
 static const struct svmx__known known[] = {

@@ -339,8 +339,8 @@ static uint64_t size_limit(const struct svmx_op *op) {
     static const struct {
         const char *prefix;
         uint64_t limit;
-    } dear[] = {{"ec", 40}, {"ed25519", 40}, {"eigh", 40}, {"grid", 2050}, {"matmul", 150}, {"merkle", 4100},
-                {"sha256", 8200}, {"keccak256", 8200}};
+    } dear[] = {{"ec", 40},      {"ed25519", 40},  {"eigh", 40},     {"grid", 2050},
+                {"matmul", 150}, {"merkle", 4100}, {"sha256", 8200}, {"keccak256", 8200}};
     for (size_t i = 0; i < sizeof dear / sizeof *dear; i++)
         if (strncmp(op->name, dear[i].prefix, strlen(dear[i].prefix)) == 0) return dear[i].limit;
     return 66 * 4096 + 1; /* more blocks than a reduction has lanes */
@@ -404,7 +404,8 @@ static void many_tasks(struct pair *pair) {
     for (uint32_t o = 0; o < op_count(pair); o++) {
         const struct svmx_op op = op_at(pair, o);
         for (size_t t = 0; t < BATCH; t++)
-            tasks[t] = task_make(pair, &op, mixed_size(&op, &state), WILD, random_u32(&state), random_below(&state, 64));
+            tasks[t] =
+                task_make(pair, &op, mixed_size(&op, &state), WILD, random_u32(&state), random_below(&state, 64));
         run_and_compare(pair, tasks, BATCH);
     }
 }

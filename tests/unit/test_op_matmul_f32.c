@@ -75,8 +75,8 @@ static uint32_t rounded(struct number x) {
 /* a b + c. A product has up to 48 bits; it is brought to the top of 110 bits, and c to the same exponent. */
 static uint32_t integer_fma(uint32_t a, uint32_t b, uint32_t c) {
     const struct number x = number_of(a), y = number_of(b);
-    struct number z = number_of(c), product = {x.significand * y.significand, x.exponent + y.exponent,
-                                               x.minus != y.minus};
+    struct number z = number_of(c),
+                  product = {x.significand * y.significand, x.exponent + y.exponent, x.minus != y.minus};
     if (product.significand == 0 && z.significand == 0) return (uint32_t)(product.minus && z.minus) << 31;
     const int top_product = product.significand ? product.exponent + highest_bit(product.significand) : -10000;
     const int top_z = z.significand ? z.exponent + highest_bit(z.significand) : -10000;
@@ -107,7 +107,8 @@ static uint32_t *finite_floats(size_t count, uint64_t seed) {
 }
 
 static void compare(uint64_t count, uint64_t m, uint64_t k, uint64_t n, uint64_t seed) {
-    uint32_t *a = finite_floats(count * m * k, seed), *b = finite_floats(count * k * n, ~seed), *out = malloc(4 * count * m * n + 4);
+    uint32_t *a = finite_floats(count * m * k, seed), *b = finite_floats(count * k * n, ~seed),
+             *out = malloc(4 * count * m * n + 4);
     cr_assert_not_null(out);
     const struct svmx_slot arrays[] = {slot(out, 4 * count * m * n), slot(a, 4 * count * m * k),
                                        slot(b, 4 * count * k * n)};
@@ -122,8 +123,7 @@ static void compare(uint64_t count, uint64_t m, uint64_t k, uint64_t n, uint64_t
         for (uint64_t i = 0; i < m; i++)
             for (uint64_t j = 0; j < n; j++) {
                 uint32_t acc = 0;
-                for (uint64_t p = 0; p < k; p++)
-                    acc = integer_fma(a[(c * m + i) * k + p], b[(c * k + p) * n + j], acc);
+                for (uint64_t p = 0; p < k; p++) acc = integer_fma(a[(c * m + i) * k + p], b[(c * k + p) * n + j], acc);
                 const uint32_t got = out[(c * m + i) * n + j];
                 cr_assert_eq(got, acc, "%lu: %lu x %lu x %lu, [%lu][%lu]: %08x, expected %08x", (unsigned long)c,
                              (unsigned long)m, (unsigned long)k, (unsigned long)n, (unsigned long)i, (unsigned long)j,
@@ -164,8 +164,8 @@ Test(op_matmul_f32, results_are_near_those_of_long_double) {
     uint64_t state = 3;
     for (size_t i = 0; i < M * K; i++) a[i] = (float)random_u32(&state) * 0x1p-31f - 1;
     for (size_t i = 0; i < K * N; i++) b[i] = (float)random_u32(&state) * 0x1p-31f - 1;
-    const struct svmx_slot slots[] = {slot(out, sizeof out), slot(a, sizeof a), slot(b, sizeof b),
-                                      {M, 8}, {K, 8}, {N, 8}};
+    const struct svmx_slot slots[] = {
+        slot(out, sizeof out), slot(a, sizeof a), slot(b, sizeof b), {M, 8}, {K, 8}, {N, 8}};
     svmx__reference_run(svmx__op_by_id(SVMX_OP_MATMUL_F32), slots);
     for (size_t i = 0; i < M; i++)
         for (size_t j = 0; j < N; j++) {
@@ -197,12 +197,11 @@ static enum svmx_status check_batch(uint64_t out, uint64_t a, uint64_t b, uint64
 }
 
 Test(op_matmul_f32, units_are_tiles_and_work_is_steps) {
-    static const uint64_t rows[][5] = {/* m, k, n, units, work */
-                                       {0, 3, 5, 0, 0},          {3, 5, 0, 0, 0},
-                                       {3, 0, 5, 1, 0},          {1, 1, 1, 1, 1},
-                                       {128, 7, 32, 1, 28672},   {129, 7, 32, 2, 28896},
-                                       {128, 7, 33, 2, 29568},   {1000, 10, 100, 32, 1000000},
-                                       {UINT64_MAX, 0, 0, 0, 0}, {0, 0, UINT64_MAX, 0, 0}};
+    static const uint64_t rows[][5] = {
+        /* m, k, n, units, work */
+        {0, 3, 5, 0, 0},          {3, 5, 0, 0, 0},         {3, 0, 5, 1, 0},        {1, 1, 1, 1, 1},
+        {128, 7, 32, 1, 28672},   {129, 7, 32, 2, 28896},  {128, 7, 33, 2, 29568}, {1000, 10, 100, 32, 1000000},
+        {UINT64_MAX, 0, 0, 0, 0}, {0, 0, UINT64_MAX, 0, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const uint64_t m = rows[i][0], k = rows[i][1], n = rows[i][2];
         struct svmx__size size = {99, 99};

@@ -1,6 +1,6 @@
 /*
- * test_simd_matmul.c: the matrix products of plugins/simd give the reference's bytes: any shape, any data, any cut of the
- * units, any alignment, one or many tasks a dispatch. Kernels are called as pool.c calls them, a range at a time.
+ * test_simd_matmul.c: the matrix products of plugins/simd give the reference's bytes: any shape, any data, any cut of
+ * the units, any alignment, one or many tasks a dispatch. Kernels are called as pool.c calls them, a range at a time.
  *
  * tests/contract compares through the whole library, with shapes that grow evenly; here are the lopsided ones.
  *
@@ -105,7 +105,7 @@ static const struct simd_kernel *kernel(const char *variant, const char *op) {
     return found;
 }
 
-/* Runs tasks in ranges of up to `longest` units, in a random order of halves, and compares. */
+/* Runs tasks as one dispatch in random ranges, those of the second part first, and compares. */
 static void run(const char *variant, const struct svmx__op *op, uint64_t sizes[][4], uint32_t count, uint64_t *state) {
     const struct simd_kernel *k = kernel(variant, op->name);
     struct task tasks[MAX_TASKS];
@@ -186,9 +186,9 @@ static void batches(const char *variant) {
 }
 
 /*
- * Sums that a second rounding gets wrong: c, plus or minus half of its last place less a very little. (1 + 2^-i) (1 - 2^-i)
- * is 1 - 2^-2i, which double precision cannot add to c once i is 15 or more. A product of two steps computes them all: the
- * first makes c of 1 c, the second is x y + c.
+ * Sums that a second rounding gets wrong: c, plus or minus half of its last place less a very little. 1 + 2^-i times
+ * 1 - 2^-i is 1 - 2^-2i, which double precision cannot add to c once i is 15 or more. A product of two steps computes
+ * them all: the first makes c of 1 c, the second is x y + c.
  */
 static void ties(const char *variant) {
     enum { M = 64, N = 4096 };
@@ -206,8 +206,12 @@ static void ties(const char *variant) {
         b[0][j] = ldexpf((float)c, last) * (j % 5 ? 1 : -1);
         b[1][j] = ldexpf(1 - ldexpf(1, -13 - (int)below(&state, 11)), last - 1 + 60);
     }
-    struct svmx_slot slots[] = {{(uint64_t)(uintptr_t)expected, sizeof expected}, {(uint64_t)(uintptr_t)a, sizeof a},
-                                {(uint64_t)(uintptr_t)b, sizeof b}, {M, 8}, {2, 8}, {N, 8}};
+    struct svmx_slot slots[] = {{(uint64_t)(uintptr_t)expected, sizeof expected},
+                                {(uint64_t)(uintptr_t)a, sizeof a},
+                                {(uint64_t)(uintptr_t)b, sizeof b},
+                                {M, 8},
+                                {2, 8},
+                                {N, 8}};
     svmx__reference_run(op, slots);
     slots[0].at = (uint64_t)(uintptr_t)out;
     const uint64_t first_unit[] = {0, N / 32};
