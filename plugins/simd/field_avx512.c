@@ -38,8 +38,8 @@ typedef bool (*group_fn)(word *r, const word *a, const word *b, const word *m, i
 SIMD_INLINE bool group_add(word *r, const word *a, const word *b, const word *m, int limbs) {
     word sum[FIELD_MAX_LIMBS], less[FIELD_MAX_LIMBS];
     const __mmask8 carry = lanes_add(sum, a, b, limbs), borrow = lanes_sub(less, sum, m, limbs);
-    FIELD_UNROLL for (int i = 0; i < limbs; i++)
-        r[i] = _mm512_mask_mov_epi64(less[i], (__mmask8)(borrow & ~carry), sum[i]);
+    FIELD_UNROLL for (int i = 0; i < limbs; i++) r[i] =
+        _mm512_mask_mov_epi64(less[i], (__mmask8)(borrow & ~carry), sum[i]);
     const __mmask8 doubtful = _mm512_cmpge_epu64_mask(r[limbs - 1], m[limbs - 1]);
     return (__mmask8)(doubtful | (carry & ~borrow)) == 0;
 }

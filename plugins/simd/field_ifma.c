@@ -19,6 +19,7 @@
 enum { DIGIT = 52, MAX_DIGITS = 8, MAX_SETS = 2 };
 
 #define DIGIT_MASK ((UINT64_C(1) << DIGIT) - 1)
+#define SECP_TOP   ((UINT64_C(1) << 48) - 1) /* of the fifth digit of a number below 2^256 */
 
 SIMD_INLINE int digits_of(int limbs) { return limbs == 4 ? 5 : 8; }
 
@@ -50,6 +51,7 @@ SIMD_INLINE uint64_t digit_of(const uint64_t *x, int i, int limbs) {
 
 SIMD_INLINE void constants_make(struct constants *k, struct field_modulus *m, int limbs) {
     uint64_t one[FIELD_MAX_LIMBS], square[FIELD_MAX_LIMBS];
+    k->secp = field_is_secp(m, limbs);
     field_prepare(m, limbs);
     limbs_copy(one, m->one, limbs);
     limbs_copy(square, m->square, limbs);
@@ -64,7 +66,6 @@ SIMD_INLINE void constants_make(struct constants *k, struct field_modulus *m, in
         k->square[i] = digit_of(square, i, limbs);
     }
     k->minus_inverse = m->minus_inverse & DIGIT_MASK;
-    k->secp = field_is_secp(m, limbs);
 }
 
 static __attribute__((noinline)) void constants_make_4(struct constants *k, struct field_modulus *m) {
@@ -116,11 +117,13 @@ SIMD_INLINE word digits_clear(word d) { return _mm512_and_si512(d, word_all(DIGI
 /* ---- products --------------------------------------------------------------------------------------------- */
 
 /* All digits of a b, with carries still in them: a sum of at most 2 digits terms of 52 bits. */
-SIMD_INLINE void multiply(word *t, const word *a, const word *b, int digits) {
-    FIELD_UNROLL for (int i = 0; i < 2 * digits; i++) t[i] = _mm512_setzero_si512();
-    FIELD_UNROLL for (int i = 0; i < digits; i++) {
-        FIELD_UNROLL for (int j = 0; j < digits; j++) t[i + j] = low(t[i + j], a[j], b[i]);
-        FIELD_UNROLL for (int j = 0; j < digits; j++) t[i + j + 1] = high(t[i + j + 1], a[j], b[i]);
+SIMD_INLINE void multiply(word (*t)[2 * MAX_DIGITS], word (*a)[MAX_DIGITS], word (*b)[MAX_DIGITS], int digits,
+                          int sets) {
+    FIELD_UNROLL for (int s = 0; s < sets; s++) FIELD_UNROLL for (int i = 0; i < 2 * digits; i++) t[s][i] =
+        _mm512_setzero_si512();
+    FIELD_UNROLL for (int i = 0; i < digits; i++) FIELD_UNROLL for (int s = 0; s < sets; s++) {
+        FIELD_UNROLL for (int j = 0; j < digits; j++) t[s][i + j] = low(t[s][i + j], a[s][j], b[s][i]);
+        FIELD_UNROLL for (int j = 0; j < digits; j++) t[s][i + j + 1] = high(t[s][i + j + 1], a[s][j], b[s][i]);
     }
 }
 
@@ -136,12 +139,12 @@ SIMD_INLINE void redc(word (*t)[MAX_DIGITS], word (*a)[MAX_DIGITS], word (*b)[MA
     FIELD_UNROLL for (int s = 0; s < sets; s++) carry[s] = zero;
     FIELD_UNROLL for (int s = 0; s < sets; s++) FIELD_UNROLL for (int j = 0; j < digits; j++) t[s][j] = zero;
     FIELD_UNROLL for (int i = 0; i < digits; i++) {
-        FIELD_UNROLL for (int j = 0; j < digits; j++)
-            FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][j] = low(t[s][j], a[s][j], b[s][i]);
+        FIELD_UNROLL for (int j = 0; j < digits; j++) FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][j] =
+            low(t[s][j], a[s][j], b[s][i]);
         FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][0] = add(t[s][0], carry[s]);
         FIELD_UNROLL for (int s = 0; s < sets; s++) q[s] = low(zero, t[s][0], minus_inverse);
-        FIELD_UNROLL for (int s = 0; s < sets; s++)
-            carry[s] = _mm512_srli_epi64(low(t[s][0], q[s], word_all(k->m[0])), DIGIT);
+        FIELD_UNROLL for (int s = 0; s < sets; s++) carry[s] =
+            _mm512_srli_epi64(low(t[s][0], q[s], word_all(k->m[0])), DIGIT);
         FIELD_UNROLL for (int j = 0; j + 1 < digits; j++) {
             FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][j] = high(t[s][j + 1], a[s][j], b[s][i]);
             FIELD_UNROLL for (int s = 0; s < sets; s++) t[s][j] = low(t[s][j], q[s], word_all(k->m[j + 1]));
@@ -251,10 +254,8 @@ SIMD_INLINE void group_mul(uint8_t *out, const uint8_t *a, const uint8_t *b, con
  * p = 2^256 - FIELD_SECP, so 2^260 is 16 FIELD_SECP modulo p. The high five digits fold down to one, with what is above
  * 2^256 in the fifth it folds down again, and then the number is below p unless its highest 48 bits are all ones.
  */
-SIMD_INLINE void mul_secp(word *r, const word *a, const word *b, const struct constants *k) {
-    const word fold = word_all(16 * FIELD_SECP), top_mask = word_all((UINT64_C(1) << 48) - 1);
-    word t[10];
-    multiply(t, a, b, 5);
+SIMD_INLINE void fold_secp(word *t) {
+    const word fold = word_all(16 * FIELD_SECP);
     digits_carry(t + 5, 5);
     word above = high(_mm512_setzero_si512(), t[9], fold);
     FIELD_UNROLL for (int i = 0; i < 5; i++) t[i] = low(t[i], t[i + 5], fold);
@@ -262,24 +263,41 @@ SIMD_INLINE void mul_secp(word *r, const word *a, const word *b, const struct co
     t[4] = add(t[4], _mm512_srli_epi64(t[3], DIGIT));
     t[3] = digits_clear(t[3]);
     above = add(_mm512_slli_epi64(above, 4), _mm512_srli_epi64(t[4], 48));
-    t[4] = _mm512_and_si512(t[4], top_mask);
+    t[4] = _mm512_and_si512(t[4], word_all(SECP_TOP));
     t[0] = low(t[0], above, word_all(FIELD_SECP));
     t[1] = high(t[1], above, word_all(FIELD_SECP));
     digits_carry(t, 5);
-    FIELD_UNROLL for (int i = 0; i < 5; i++) r[i] = t[i];
-    if (__builtin_expect(_mm512_cmpge_epu64_mask(t[4], top_mask) != 0, 0)) {
-        FIELD_UNROLL for (int i = 0; i < 4; i++) t[i] = digits_clear(t[i]);
-        reduce_rarely(r, t, k, 5);
-    }
+}
+
+/* t less p where t is not below it: where t + FIELD_SECP reaches 2^256. */
+static SIMD_ALIGNED_FRAME void reduce_secp(word t[5]) {
+    word less[5];
+    FIELD_UNROLL for (int i = 0; i < 4; i++) less[i] = t[i] = digits_clear(t[i]);
+    less[0] = add(t[0], word_all(FIELD_SECP)), less[4] = t[4];
+    digits_carry(less, 5);
+    const __mmask8 due = _mm512_cmpgt_epu64_mask(less[4], word_all(SECP_TOP));
+    less[4] = _mm512_and_si512(less[4], word_all(SECP_TOP));
+    FIELD_UNROLL for (int i = 0; i < 5; i++) t[i] = _mm512_mask_mov_epi64(t[i], due, less[i]);
 }
 
 SIMD_INLINE void group_mul_secp(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs,
                                 int sets) {
-    word x[MAX_SETS][MAX_DIGITS], y[MAX_SETS][MAX_DIGITS], t[MAX_SETS][MAX_DIGITS];
+    (void)k;
+    word x[MAX_SETS][MAX_DIGITS], y[MAX_SETS][MAX_DIGITS], t[MAX_SETS][2 * MAX_DIGITS];
     digits_load(x, a, 0, limbs, sets);
     digits_load(y, b, 0, limbs, sets);
-    FIELD_UNROLL for (int s = 0; s < sets; s++) mul_secp(t[s], x[s], y[s], k);
-    digits_store(out, t, limbs, sets);
+    multiply(t, x, y, 5, sets);
+    FIELD_UNROLL for (int s = 0; s < sets; s++) {
+        fold_secp(t[s]);
+        FIELD_UNROLL for (int i = 0; i < 5; i++) x[s][i] = t[s][i];
+        if (__builtin_expect(_mm512_cmpge_epu64_mask(t[s][4], word_all(SECP_TOP)) != 0, 0)) {
+            word copy[5];
+            FIELD_UNROLL for (int i = 0; i < 5; i++) copy[i] = t[s][i];
+            reduce_secp(copy);
+            FIELD_UNROLL for (int i = 0; i < 5; i++) x[s][i] = copy[i];
+        }
+    }
+    digits_store(out, x, limbs, sets);
 }
 
 /* Many groups, one behind the other in memory. */
@@ -291,8 +309,7 @@ SIMD_INLINE void groups_run(const struct field_piece *piece, size_t groups, cons
     size_t i = 0;
     for (; i + (size_t)sets <= groups; i += (size_t)sets)
         group(piece->out + bytes * i, piece->a + bytes * i, piece->b + bytes * i, k, limbs, sets);
-    for (; i < groups; i++)
-        group(piece->out + bytes * i, piece->a + bytes * i, piece->b + bytes * i, k, limbs, 1);
+    for (; i < groups; i++) group(piece->out + bytes * i, piece->a + bytes * i, piece->b + bytes * i, k, limbs, 1);
 }
 
 static SIMD_ALIGNED_FRAME void mul_4(const struct field_piece *piece, size_t groups, const struct constants *k) {

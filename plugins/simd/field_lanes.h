@@ -52,8 +52,7 @@ static inline __m128i load_128(const uint8_t *at) { return _mm_loadu_si128((cons
 SIMD_INLINE word load_ends(const uint8_t *at, int e) {
     const uint8_t *end = at + 48 * e + 32;
     const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(load_128(end)), load_128(end + 48), 1);
-    const __m256i high =
-        _mm256_inserti128_si256(_mm256_castsi128_si256(load_128(end + 192)), load_128(end + 240), 1);
+    const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(load_128(end + 192)), load_128(end + 240), 1);
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
@@ -62,8 +61,8 @@ SIMD_INLINE void lanes_load(word *x, const uint8_t *at, int limbs) {
     if (limbs == 4) {
         FIELD_UNROLL for (int i = 0; i < 4; i++) row[i] = _mm512_loadu_si512(at + 64 * i);
     } else {
-        FIELD_UNROLL for (int i = 0; i < 4; i++)
-            row[i] = _mm512_inserti64x4(_mm512_castsi256_si512(load_256(at + 96 * i)), load_256(at + 96 * i + 48), 1);
+        FIELD_UNROLL for (int i = 0; i < 4; i++) row[i] =
+            _mm512_inserti64x4(_mm512_castsi256_si512(load_256(at + 96 * i)), load_256(at + 96 * i + 48), 1);
         const word even = load_ends(at, 0), odd = load_ends(at, 2);
         x[4] = _mm512_unpacklo_epi64(even, odd);
         x[5] = _mm512_unpackhi_epi64(even, odd);

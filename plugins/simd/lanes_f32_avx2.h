@@ -83,4 +83,11 @@ static inline vec v_scale(vec p, vec magic) {
     return _mm256_mul_ps(_mm256_mul_ps(p, v_power_of(half)), v_power_of(_mm256_sub_epi32(n, half)));
 }
 
+/* Likewise, by 2^(n + 100) and 2^-100. */
+static inline vec v_scale_down(vec p, vec magic) {
+    const __m256i n = _mm256_slli_epi32(_mm256_castps_si256(magic), 23);
+    const vec power = _mm256_castsi256_ps(_mm256_add_epi32(n, _mm256_set1_epi32((127 + 100) << 23)));
+    return _mm256_mul_ps(_mm256_mul_ps(p, power), v_set(0x1p-100f));
+}
+
 #endif

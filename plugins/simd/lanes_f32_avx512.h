@@ -75,4 +75,6 @@ static inline vec v_power(vec magic) {
 
 static inline vec v_scale(vec p, vec magic) { return _mm512_scalef_ps(p, _mm512_sub_ps(magic, v_set(0x1.8p23f))); }
 
+static inline vec v_scale_down(vec p, vec magic) { return v_scale(p, magic); }
+
 #endif

@@ -90,4 +90,9 @@ static inline vec v_scale(vec p, vec magic) {
     return p * first * v_from_bits(((uint32_t)(n - half) << 23) + UINT32_C(0x3f800000));
 }
 
+/* The same for -226 <= n <= 0, which is less work. */
+static inline vec v_scale_down(vec p, vec magic) {
+    return p * v_from_bits((v_bits(magic) << 23) + (UINT32_C(127 + 100) << 23)) * 0x1p-100f;
+}
+
 #endif

@@ -14,6 +14,8 @@ simd_parts = %D%/libsimd-common.la
 	%D%/f32_scalar.c %D%/f32.h %D%/lanes_f32_scalar.h %D%/lanes_f32_avx2.h %D%/lanes_f32_avx512.h \
 	%D%/f64_scalar.c %D%/f64.h %D%/lanes_f64_scalar.h %D%/lanes_f64_avx2.h %D%/lanes_f64_avx512.h \
 	%D%/map.h %D%/reduce.h %D%/recipe_f32.h %D%/softmax_f32.h \
+	%D%/field_scalar.c %D%/field.h %D%/field_lanes.h \
+	%D%/goldilocks_scalar.c %D%/goldilocks.h \
 	%D%/sha256_scalar.c %D%/sha256.h \
 	%D%/keccak256_scalar.c %D%/keccak256.h \
 	%D%/hash_lanes.h %D%/hash_group.h \
@@ -30,7 +32,7 @@ endif
 
 if BUILD_SIMD_X86
 simd_isas = %D%/libsimd-avx2.la %D%/libsimd-avx2-lanes.la %D%/libsimd-avx512.la %D%/libsimd-avx512-lanes.la \
-	%D%/libsimd-shani.la
+	%D%/libsimd-ifma.la %D%/libsimd-shani.la
 noinst_LTLIBRARIES += $(simd_isas)
 simd_parts += $(simd_isas)
 %C%_libsimd_avx2_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS)
@@ -39,6 +41,8 @@ simd_parts += $(simd_isas)
 	%D%/eigh_avx2.c \
 	%D%/f32_avx2.c \
 	%D%/f64_avx2.c \
+	%D%/field_avx2.c \
+	%D%/goldilocks_avx2.c \
 	%D%/matmul_avx2.c
 %C%_libsimd_avx2_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS) $(SVMX_LANES_CFLAGS)
 %C%_libsimd_avx2_lanes_la_CPPFLAGS = $(public_cppflags)
@@ -51,12 +55,18 @@ simd_parts += $(simd_isas)
 	%D%/eigh_avx512.c \
 	%D%/f32_avx512.c \
 	%D%/f64_avx512.c \
+	%D%/field_avx512.c \
+	%D%/goldilocks_avx512.c \
 	%D%/matmul_avx512.c
 %C%_libsimd_avx512_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX512_CFLAGS) $(SVMX_LANES_CFLAGS)
 %C%_libsimd_avx512_lanes_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx512_lanes_la_SOURCES = \
 	%D%/sha256_avx512.c \
 	%D%/keccak256_avx512.c
+%C%_libsimd_ifma_la_CFLAGS = $(AM_CFLAGS) $(SVMX_IFMA_CFLAGS)
+%C%_libsimd_ifma_la_CPPFLAGS = $(public_cppflags)
+%C%_libsimd_ifma_la_SOURCES = \
+	%D%/field_ifma.c
 %C%_libsimd_shani_la_CFLAGS = $(AM_CFLAGS) $(SVMX_SHANI_CFLAGS)
 %C%_libsimd_shani_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_shani_la_SOURCES = \

@@ -58,6 +58,7 @@ SIMD_INLINE void map_some(const struct map_piece *p, size_t i, size_t count, str
 
 SIMD_INLINE void map_cached(const struct map_piece *p, struct map_kind kind) {
     size_t i = 0;
+#pragma GCC unroll 4
     for (; i + V_LANES <= p->count; i += V_LANES) v_store(p->out + sizeof(elem) * i, map_at(p, i, kind));
     if (i < p->count) map_some(p, i, p->count - i, kind);
 }

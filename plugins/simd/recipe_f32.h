@@ -40,6 +40,13 @@ SIMD_INLINE vec exp_of(vec x) {
     return v_scale(p, magic);
 }
 
+/* The same bits for x <= 0 or a NaN. */
+SIMD_INLINE vec exp_below(vec x) {
+    vec magic;
+    const vec p = exp_unscaled(v_max(v_set(-104), x), &magic);
+    return v_scale_down(p, magic);
+}
+
 /* x <= 0 */
 SIMD_INLINE vec expm1_of(vec x) {
     vec magic;
@@ -50,18 +57,17 @@ SIMD_INLINE vec expm1_of(vec x) {
 SIMD_INLINE vec minus_abs(vec x) { return v_or(x, v_set(-0.0f)); }
 
 SIMD_INLINE vec sigmoid_of(vec x) {
-    vec magic;
-    const vec p = exp_unscaled(v_max(v_set(-104), minus_abs(x)), &magic), e = v_scale(p, magic);
+    const vec e = exp_below(minus_abs(x));
     return v_div(v_select(v_less(x, v_set(0)), e, v_set(1)), v_add(v_set(1), e));
 }
 
 SIMD_INLINE vec gate_of(vec x, vec z) {
     vec magic;
     const vec p = exp_unscaled(v_max(v_set(-120), minus_abs(z)), &magic);
-    const vec below = v_add(v_set(1), v_scale(p, magic));
+    const vec below = v_add(v_set(1), v_scale_down(p, magic));
     const mask negative = v_less(z, v_set(0));
     const vec quotient = v_div(v_select(negative, v_mul(x, p), x), below);
-    return v_select(negative, v_scale(quotient, magic), quotient);
+    return v_select(negative, v_scale_down(quotient, magic), quotient);
 }
 
 SIMD_INLINE vec swish_of(vec x) {

@@ -65,9 +65,13 @@ static const struct table {
 #if defined(__x86_64__)
     TABLE("avx512", avx512_shani_kernels, SIMD_FEATURE_AVX512 | SIMD_FEATURE_SHANI),
     TABLE("avx512", simd_merkle_sha256_avx512_shani, SIMD_FEATURE_AVX512 | SIMD_FEATURE_SHANI),
+    TABLE("avx512", simd_field_ifma, SIMD_FEATURE_AVX512 | SIMD_FEATURE_IFMA),
     TABLE("avx512", avx512_kernels, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_f32_avx512, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_f64_avx512, SIMD_FEATURE_AVX512),
+    TABLE("avx512", simd_field_avx512, SIMD_FEATURE_AVX512),
+    TABLE("avx512", simd_field_avx2, SIMD_FEATURE_AVX512), /* products without IFMA */
+    TABLE("avx512", simd_goldilocks_avx512, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_merkle_sha256_avx512, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_merkle_keccak256_avx512, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_eigh_avx512, SIMD_FEATURE_AVX512),
@@ -84,6 +88,8 @@ static const struct table {
     TABLE("avx2", avx2_kernels, SIMD_FEATURE_AVX2),
     TABLE("avx2", simd_f32_avx2, SIMD_FEATURE_AVX2),
     TABLE("avx2", simd_f64_avx2, SIMD_FEATURE_AVX2),
+    TABLE("avx2", simd_field_avx2, SIMD_FEATURE_AVX2),
+    TABLE("avx2", simd_goldilocks_avx2, SIMD_FEATURE_AVX2),
     TABLE("avx2", simd_merkle_sha256_avx2, SIMD_FEATURE_AVX2),
     TABLE("avx2", simd_merkle_keccak256_avx2, SIMD_FEATURE_AVX2),
     TABLE("avx2", simd_eigh_avx2, SIMD_FEATURE_AVX2),
@@ -99,6 +105,8 @@ static const struct table {
     TABLE("scalar", scalar_kernels, 0),
     TABLE("scalar", simd_f32_scalar, 0),
     TABLE("scalar", simd_f64_scalar, 0),
+    TABLE("scalar", simd_field_scalar, 0),
+    TABLE("scalar", simd_goldilocks_scalar, 0),
     TABLE("scalar", simd_merkle_sha256_scalar, 0),
     TABLE("scalar", simd_merkle_keccak256_scalar, 0),
     TABLE("scalar", simd_eigh_scalar, 0),
@@ -166,6 +174,7 @@ const struct simd_kernel *simd_kernel_find(uint32_t features, const char *varian
 #define LEAF7_EBX_BMI2      (UINT32_C(1) << 8)
 #define LEAF7_EBX_AVX512F   (UINT32_C(1) << 16)
 #define LEAF7_EBX_AVX512DQ  (UINT32_C(1) << 17)
+#define LEAF7_EBX_IFMA      (UINT32_C(1) << 21)
 #define LEAF7_EBX_SHA       (UINT32_C(1) << 29)
 #define LEAF7_EBX_AVX512BW  (UINT32_C(1) << 30)
 #define LEAF7_EBX_AVX512VL  (UINT32_C(1) << 31)
@@ -186,6 +195,7 @@ uint32_t simd_features(const struct simd_cpuid *cpuid) {
     if ((features & SIMD_FEATURE_AVX2) && has_all(cpuid->xcr0, XCR0_ZMM) &&
         has_all(cpuid->leaf7_ebx, LEAF7_EBX_AVX512F | LEAF7_EBX_AVX512DQ | LEAF7_EBX_AVX512BW | LEAF7_EBX_AVX512VL))
         features |= SIMD_FEATURE_AVX512;
+    if ((features & SIMD_FEATURE_AVX512) && has_all(cpuid->leaf7_ebx, LEAF7_EBX_IFMA)) features |= SIMD_FEATURE_IFMA;
     return features;
 }
 

@@ -137,12 +137,12 @@ static uint64_t root(uint64_t x) {
     return low;
 }
 
-/* Four times as high as wide, as many elements of `out` as whole rows make of `size`; k follows n up to 200: past the
- * steps that kernels take at once, short enough for the reference code. */
+/* Four times as high as wide, as many elements of `out` as whole rows make of `size`; k is n, but 200 at most, for the
+ * sake of the reference code. */
 static struct sizes example_sizes(uint64_t size) {
     if (size == 0) return (struct sizes){1, 0, 0, 0};
     const uint64_t half = root(size / 4), n = half ? half : 1;
-    return (struct sizes){1, size / n, n < 66 ? 3 * n : 200, n};
+    return (struct sizes){1, size / n, n < 200 ? n : 200, n};
 }
 
 static enum svmx_status arrays(const struct sizes *s, uint64_t bytes[SVMX__MAX_PARAMS]) {
@@ -223,7 +223,7 @@ const struct svmx__op svmx__op_matmul_f32 = {
     .check = check,
     .reference = reference,
     .shape = shape,
-    .trial_size = 4700, /* 138 x 34, k = 102: more than a tile either way */
+    .trial_size = 4700, /* 138 x 34, k = 34: more than a unit either way */
     .known = known,
     .known_count = sizeof known / sizeof *known / PARAMS,
 };

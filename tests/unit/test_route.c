@@ -101,12 +101,23 @@ Test(route, who_does_not_serve_is_left_out) {
     cr_assert_eq(part.device, &devices[4]);
 }
 
-Test(route, unsupported_is_no_failure) {
+Test(route, an_operation_that_a_device_does_not_have_is_no_failure) {
+    const struct svmx__pipeline refused = {.verdict = SVMX_ERR_UNSUPPORTED};
     part.device = &devices[2];
     part.status = SVMX_ERR_UNSUPPORTED;
-    part.pipeline = (const struct svmx__pipeline *)&part;
+    part.pipeline = &refused;
     cr_assert(svmx__route_again(&part));
     cr_assert_eq(part.redone, 0);
     cr_assert_eq(atomic_load(&ours->fallbacks), 0);
     cr_assert_null(part.pipeline, "another device's pipeline");
+}
+
+Test(route, unsupported_after_it_was_built_is_a_failure) {
+    const struct svmx__pipeline built = {.verdict = SVMX_OK};
+    part.device = &devices[2];
+    part.status = SVMX_ERR_UNSUPPORTED;
+    part.pipeline = &built;
+    cr_assert(svmx__route_again(&part));
+    cr_assert_eq(part.redone, 1);
+    cr_assert_eq(atomic_load(&ours->fallbacks), 1);
 }
