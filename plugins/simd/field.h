@@ -313,20 +313,22 @@ struct field_piece {
     size_t count;
 };
 
-/* Gives the next piece; 0 when the range is done. A modulus that is not that of the piece before is not ready. */
-SIMD_INLINE int field_next(struct simd_walk *walk, struct field_piece *piece, struct field_modulus *m, int limbs) {
+enum field_step { FIELD_DONE, FIELD_SAME_MODULUS, FIELD_NEW_MODULUS };
+
+/* Gives the next piece, and what its modulus is to the piece before. A new one is not ready. */
+SIMD_INLINE enum field_step field_next(struct simd_walk *walk, struct field_piece *piece, struct field_modulus *m,
+                                       int limbs) {
     struct simd_piece part;
     const size_t bytes = 8 * (size_t)limbs;
-    if (!simd_walk_next(walk, &part)) return 0;
+    if (!simd_walk_next(walk, &part)) return FIELD_DONE;
     const uint64_t skip = bytes * part.begin;
     const uint8_t *modulus = simd_address(&part.row[3], 0);
     *piece = (struct field_piece){simd_address(&part.row[0], skip), simd_address(&part.row[1], skip),
                                   simd_address(&part.row[2], skip), (size_t)(part.end - part.begin)};
-    if (memcmp(m->m, modulus, bytes) != 0) {
-        memcpy(m->m, modulus, bytes);
-        m->ready = false;
-    }
-    return 1;
+    if (memcmp(m->m, modulus, bytes) == 0) return FIELD_SAME_MODULUS;
+    memcpy(m->m, modulus, bytes);
+    m->ready = false;
+    return FIELD_NEW_MODULUS;
 }
 
 /* One element after another. */

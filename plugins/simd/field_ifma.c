@@ -40,7 +40,6 @@ struct constants {
     uint64_t minus_inverse;      /* -1 / m modulo 2^52 */
     uint64_t one[MAX_DIGITS];    /* R modulo m */
     uint64_t square[MAX_DIGITS]; /* R^2 modulo m */
-    bool secp;
 };
 
 SIMD_INLINE uint64_t digit_of(const uint64_t *x, int i, int limbs) {
@@ -51,7 +50,6 @@ SIMD_INLINE uint64_t digit_of(const uint64_t *x, int i, int limbs) {
 
 SIMD_INLINE void constants_make(struct constants *k, struct field_modulus *m, int limbs) {
     uint64_t one[FIELD_MAX_LIMBS], square[FIELD_MAX_LIMBS];
-    k->secp = field_is_secp(m, limbs);
     field_prepare(m, limbs);
     limbs_copy(one, m->one, limbs);
     limbs_copy(square, m->square, limbs);
@@ -357,21 +355,24 @@ SIMD_INLINE void piece_run(const struct field_piece *piece, struct state *s, int
     }
 }
 
-/* `secp` is for its prime, `other` for all the rest. */
+/* `secp` is for its prime and needs no constants; `other` is for all the rest. */
 SIMD_INLINE void run(const struct svmx_dispatch *d, uint64_t first, uint64_t end, int limbs, groups_fn other,
                      groups_fn secp) {
     struct simd_walk walk = simd_walk_start(d, first, end);
     struct field_piece piece;
     struct state s;
+    groups_fn groups = other;
     memset(&s, 0, sizeof s);
-    int more = field_next(&walk, &piece, &s.modulus, limbs);
-    while (more) {
-        if (!s.modulus.ready) limbs == 4 ? constants_make_4(&s.k, &s.modulus) : constants_make_6(&s.k, &s.modulus);
-        const groups_fn groups = s.k.secp ? secp : other;
+    enum field_step step = field_next(&walk, &piece, &s.modulus, limbs);
+    while (step != FIELD_DONE) {
+        if (step == FIELD_NEW_MODULUS) {
+            groups = secp && field_is_secp(&s.modulus, limbs) ? secp : other;
+            if (groups == other) limbs == 4 ? constants_make_4(&s.k, &s.modulus) : constants_make_6(&s.k, &s.modulus);
+        }
         piece_run(&piece, &s, limbs, groups);
-        more = field_next(&walk, &piece, &s.modulus, limbs);
-        /* Before another modulus comes; the constants are still those of the elements that wait. */
-        if (!more || !s.modulus.ready) waiting_flush(&s, limbs, groups);
+        step = field_next(&walk, &piece, &s.modulus, limbs);
+        /* Before another modulus is made ready: the constants are still those of the elements that wait. */
+        if (step != FIELD_SAME_MODULUS) waiting_flush(&s, limbs, groups);
     }
 }
 
@@ -380,15 +381,15 @@ static void mul_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end
 }
 
 static void mont_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    run(d, first, end, 4, mont_4, mont_4);
+    run(d, first, end, 4, mont_4, NULL);
 }
 
 static void mul_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    run(d, first, end, 6, mul_6, mul_6);
+    run(d, first, end, 6, mul_6, NULL);
 }
 
 static void mont_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    run(d, first, end, 6, mont_6, mont_6);
+    run(d, first, end, 6, mont_6, NULL);
 }
 
 const struct simd_kernel simd_field_ifma[SIMD_FIELD_PRODUCTS] = {

@@ -340,7 +340,7 @@ static uint64_t size_limit(const struct svmx_op *op) {
         const char *prefix;
         uint64_t limit;
     } dear[] = {{"ec", 40},      {"ed25519", 40},  {"eigh", 40},     {"grid", 2050},
-                {"matmul", 150}, {"merkle", 4100}, {"sha256", 8200}, {"keccak256", 8200}};
+                {"matmul", 20000}, {"merkle", 4100}, {"sha256", 8200}, {"keccak256", 8200}};
     for (size_t i = 0; i < sizeof dear / sizeof *dear; i++)
         if (strncmp(op->name, dear[i].prefix, strlen(dear[i].prefix)) == 0) return dear[i].limit;
     return 66 * 4096 + 1; /* more blocks than a reduction has lanes */
