@@ -112,11 +112,13 @@ SIMD_INLINE void digits_carry(word *d, int digits) {
 
 SIMD_INLINE word digits_clear(word d) { return _mm512_and_si512(d, word_all(DIGIT_MASK)); }
 
+/* Digits of eight elements; a product has twice as many before it is reduced. */
+typedef word group[2 * MAX_DIGITS];
+
 /* ---- products --------------------------------------------------------------------------------------------- */
 
 /* All digits of a b, with carries still in them: a sum of at most 2 digits terms of 52 bits. */
-SIMD_INLINE void multiply(word (*t)[2 * MAX_DIGITS], word (*a)[MAX_DIGITS], word (*b)[MAX_DIGITS], int digits,
-                          int sets) {
+SIMD_INLINE void multiply(group *t, group *a, group *b, int digits, int sets) {
     FIELD_UNROLL for (int s = 0; s < sets; s++) FIELD_UNROLL for (int i = 0; i < 2 * digits; i++) t[s][i] =
         _mm512_setzero_si512();
     FIELD_UNROLL for (int i = 0; i < digits; i++) FIELD_UNROLL for (int s = 0; s < sets; s++) {
@@ -130,8 +132,7 @@ SIMD_INLINE void multiply(word (*t)[2 * MAX_DIGITS], word (*a)[MAX_DIGITS], word
  * after the move, to the digit that they belong to. The sums grow to 57 bits. `sets` of operands run side by side: one
  * alone would mostly wait for its q.
  */
-SIMD_INLINE void redc(word (*t)[MAX_DIGITS], word (*a)[MAX_DIGITS], word (*b)[MAX_DIGITS], const struct constants *k,
-                      int digits, int sets) {
+SIMD_INLINE void redc(group *t, group *a, group *b, const struct constants *k, int digits, int sets) {
     const word zero = _mm512_setzero_si512(), minus_inverse = word_all(k->minus_inverse);
     word carry[MAX_SETS], q[MAX_SETS];
     FIELD_UNROLL for (int s = 0; s < sets; s++) carry[s] = zero;
@@ -158,7 +159,8 @@ SIMD_INLINE void redc(word (*t)[MAX_DIGITS], word (*a)[MAX_DIGITS], word (*b)[MA
 
 /* t modulo m in full, whatever t is: redc with R modulo m leaves less than 2 m. Out of the way, since it is rare. */
 SIMD_INLINE void reduce_fully(word *t, const struct constants *k, int digits) {
-    word one[1][MAX_DIGITS], wide[1][MAX_DIGITS], reduced[1][MAX_DIGITS], less[MAX_DIGITS], *x = reduced[0];
+    group one[1], wide[1], reduced[1];
+    word less[MAX_DIGITS], *x = reduced[0];
     digits_carry(t, digits);
     FIELD_UNROLL for (int i = 0; i < digits; i++) one[0][i] = word_all(k->one[i]);
     FIELD_UNROLL for (int i = 0; i < digits; i++) wide[0][i] = t[i];
@@ -201,52 +203,7 @@ SIMD_INLINE void digits_below(word *t, const struct constants *k, int digits) {
     if (__builtin_expect(doubtful != 0, 0)) reduce_rarely(t, before, k, digits);
 }
 
-/* ---- groups of eight elements ----------------------------------------------------------------------------- */
-
-/* `sets` groups of eight elements, one behind the other in memory. */
-typedef void (*group_fn)(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs,
-                         int sets);
-
-SIMD_INLINE void digits_load(word (*d)[MAX_DIGITS], const uint8_t *at, int shift, int limbs, int sets) {
-    FIELD_UNROLL for (int s = 0; s < sets; s++) {
-        word words[FIELD_MAX_LIMBS];
-        lanes_load(words, at + (size_t)s * FIELD_LANES * 8 * (size_t)limbs, limbs);
-        digits_split(d[s], words, shift, limbs);
-    }
-}
-
-SIMD_INLINE void digits_store(uint8_t *at, word (*d)[MAX_DIGITS], int limbs, int sets) {
-    FIELD_UNROLL for (int s = 0; s < sets; s++) {
-        word words[FIELD_MAX_LIMBS];
-        digits_join(words, d[s], limbs);
-        lanes_store(at + (size_t)s * FIELD_LANES * 8 * (size_t)limbs, words, limbs);
-    }
-}
-
-SIMD_INLINE void group_mont(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs,
-                            int sets) {
-    word x[MAX_SETS][MAX_DIGITS], y[MAX_SETS][MAX_DIGITS], t[MAX_SETS][MAX_DIGITS];
-    digits_load(x, a, extra_bits(limbs), limbs, sets);
-    digits_load(y, b, 0, limbs, sets);
-    redc(t, x, y, k, digits_of(limbs), sets);
-    FIELD_UNROLL for (int s = 0; s < sets; s++) digits_below(t[s], k, digits_of(limbs));
-    digits_store(out, t, limbs, sets);
-}
-
-SIMD_INLINE void group_mul(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs,
-                           int sets) {
-    word x[MAX_SETS][MAX_DIGITS], y[MAX_SETS][MAX_DIGITS], t[MAX_SETS][MAX_DIGITS];
-    digits_load(x, a, 0, limbs, sets);
-    digits_load(y, b, 0, limbs, sets);
-    redc(t, x, y, k, digits_of(limbs), sets);
-    FIELD_UNROLL for (int s = 0; s < sets; s++) {
-        digits_carry(t[s], digits_of(limbs));
-        FIELD_UNROLL for (int i = 0; i < digits_of(limbs); i++) y[s][i] = word_all(k->square[i]);
-    }
-    redc(x, t, y, k, digits_of(limbs), sets);
-    FIELD_UNROLL for (int s = 0; s < sets; s++) digits_below(x[s], k, digits_of(limbs));
-    digits_store(out, x, limbs, sets);
-}
+/* ---- the prime of secp256k1 ------------------------------------------------------------------------------- */
 
 /*
  * p = 2^256 - FIELD_SECP, so 2^260 is 16 FIELD_SECP modulo p. The high five digits fold down to one, with what is above
@@ -278,56 +235,116 @@ static SIMD_ALIGNED_FRAME void reduce_secp(word t[5]) {
     FIELD_UNROLL for (int i = 0; i < 5; i++) t[i] = _mm512_mask_mov_epi64(t[i], due, less[i]);
 }
 
-SIMD_INLINE void group_mul_secp(uint8_t *out, const uint8_t *a, const uint8_t *b, const struct constants *k, int limbs,
-                                int sets) {
-    (void)k;
-    word x[MAX_SETS][MAX_DIGITS], y[MAX_SETS][MAX_DIGITS], t[MAX_SETS][2 * MAX_DIGITS];
-    digits_load(x, a, 0, limbs, sets);
-    digits_load(y, b, 0, limbs, sets);
-    multiply(t, x, y, 5, sets);
-    FIELD_UNROLL for (int s = 0; s < sets; s++) {
-        fold_secp(t[s]);
-        FIELD_UNROLL for (int i = 0; i < 5; i++) x[s][i] = t[s][i];
-        if (__builtin_expect(_mm512_cmpge_epu64_mask(t[s][4], word_all(SECP_TOP)) != 0, 0)) {
-            word copy[5];
-            FIELD_UNROLL for (int i = 0; i < 5; i++) copy[i] = t[s][i];
-            reduce_secp(copy);
-            FIELD_UNROLL for (int i = 0; i < 5; i++) x[s][i] = copy[i];
-        }
-    }
-    digits_store(out, x, limbs, sets);
+/* ---- groups of eight elements ----------------------------------------------------------------------------- */
+
+/*
+ * An operation on `sets` groups at once, in two steps. Between them the next operands are loaded: shuffles and shifts that
+ * need not wait for the products, and fill the time in which the second step, a chain of carries, waits for itself.
+ */
+struct operation {
+    void (*multiply)(group *t, group *a, group *b, const struct constants *k, int limbs, int sets);
+    void (*finish)(group *t, const struct constants *k, int limbs, int sets);
+    bool shifted; /* a is multiplied by 2^extra_bits */
+};
+
+SIMD_INLINE void multiply_redc(group *t, group *a, group *b, const struct constants *k, int limbs, int sets) {
+    redc(t, a, b, k, digits_of(limbs), sets);
 }
 
-/* Many groups, one behind the other in memory. */
+SIMD_INLINE void multiply_twice(group *t, group *a, group *b, const struct constants *k, int limbs, int sets) {
+    group x[MAX_SETS], y[MAX_SETS];
+    redc(x, a, b, k, digits_of(limbs), sets);
+    FIELD_UNROLL for (int s = 0; s < sets; s++) {
+        digits_carry(x[s], digits_of(limbs));
+        FIELD_UNROLL for (int i = 0; i < digits_of(limbs); i++) y[s][i] = word_all(k->square[i]);
+    }
+    redc(t, x, y, k, digits_of(limbs), sets);
+}
+
+SIMD_INLINE void finish_redc(group *t, const struct constants *k, int limbs, int sets) {
+    FIELD_UNROLL for (int s = 0; s < sets; s++) digits_below(t[s], k, digits_of(limbs));
+}
+
+SIMD_INLINE void multiply_secp(group *t, group *a, group *b, const struct constants *k, int limbs, int sets) {
+    (void)k;
+    multiply(t, a, b, digits_of(limbs), sets);
+}
+
+SIMD_INLINE void finish_secp(group *t, const struct constants *k, int limbs, int sets) {
+    (void)k, (void)limbs;
+    FIELD_UNROLL for (int s = 0; s < sets; s++) {
+        fold_secp(t[s]);
+        if (__builtin_expect(_mm512_cmpge_epu64_mask(t[s][4], word_all(SECP_TOP)) != 0, 0)) {
+            word copy[5]; /* leaves t in registers */
+            FIELD_UNROLL for (int i = 0; i < 5; i++) copy[i] = t[s][i];
+            reduce_secp(copy);
+            FIELD_UNROLL for (int i = 0; i < 5; i++) t[s][i] = copy[i];
+        }
+    }
+}
+
+SIMD_INLINE void digits_load(group *d, const uint8_t *at, int shift, int limbs, int sets) {
+    FIELD_UNROLL for (int s = 0; s < sets; s++) {
+        word words[FIELD_MAX_LIMBS];
+        lanes_load(words, at + FIELD_LANES * 8 * limbs * s, limbs);
+        digits_split(d[s], words, shift, limbs);
+    }
+}
+
+SIMD_INLINE void digits_store(uint8_t *at, group *d, int limbs, int sets) {
+    FIELD_UNROLL for (int s = 0; s < sets; s++) {
+        word words[FIELD_MAX_LIMBS];
+        digits_join(words, d[s], limbs);
+        lanes_store(at + FIELD_LANES * 8 * limbs * s, words, limbs);
+    }
+}
+
+/* Many groups, one behind the other in memory; at least `sets`, and a multiple of it. */
+SIMD_INLINE void sets_run(const struct field_piece *p, size_t groups, const struct constants *k, int limbs,
+                          struct operation operation, int sets) {
+    const size_t bytes = FIELD_LANES * 8 * (size_t)limbs;
+    const int shift = operation.shifted ? extra_bits(limbs) : 0;
+    group a[MAX_SETS], b[MAX_SETS], t[MAX_SETS];
+    digits_load(a, p->a, shift, limbs, sets);
+    digits_load(b, p->b, 0, limbs, sets);
+    for (size_t i = 0; i < groups; i += (size_t)sets) {
+        const size_t next = bytes * (i + (size_t)sets < groups ? i + (size_t)sets : i);
+        operation.multiply(t, a, b, k, limbs, sets);
+        digits_load(a, p->a + next, shift, limbs, sets);
+        digits_load(b, p->b + next, 0, limbs, sets);
+        operation.finish(t, k, limbs, sets);
+        digits_store(p->out + bytes * i, t, limbs, sets);
+    }
+}
+
 typedef void (*groups_fn)(const struct field_piece *piece, size_t groups, const struct constants *k);
 
-SIMD_INLINE void groups_run(const struct field_piece *piece, size_t groups, const struct constants *k, int limbs,
-                            group_fn group, int sets) {
-    const size_t bytes = FIELD_LANES * 8 * (size_t)limbs;
-    size_t i = 0;
-    for (; i + (size_t)sets <= groups; i += (size_t)sets)
-        group(piece->out + bytes * i, piece->a + bytes * i, piece->b + bytes * i, k, limbs, sets);
-    for (; i < groups; i++) group(piece->out + bytes * i, piece->a + bytes * i, piece->b + bytes * i, k, limbs, 1);
+SIMD_INLINE void groups_run(const struct field_piece *p, size_t groups, const struct constants *k, int limbs,
+                            struct operation operation, int sets) {
+    const size_t whole = groups / (size_t)sets * (size_t)sets, bytes = FIELD_LANES * 8 * (size_t)limbs * whole;
+    if (whole > 0) sets_run(p, whole, k, limbs, operation, sets);
+    const struct field_piece rest = {p->out + bytes, p->a + bytes, p->b + bytes, FIELD_LANES};
+    if (groups > whole) sets_run(&rest, 1, k, limbs, operation, 1);
 }
 
 static SIMD_ALIGNED_FRAME void mul_4(const struct field_piece *piece, size_t groups, const struct constants *k) {
-    groups_run(piece, groups, k, 4, group_mul, 2);
+    groups_run(piece, groups, k, 4, (struct operation){multiply_twice, finish_redc, false}, S4);
 }
 
 static SIMD_ALIGNED_FRAME void mul_4_secp(const struct field_piece *piece, size_t groups, const struct constants *k) {
-    groups_run(piece, groups, k, 4, group_mul_secp, 2);
+    groups_run(piece, groups, k, 4, (struct operation){multiply_secp, finish_secp, false}, SS);
 }
 
 static SIMD_ALIGNED_FRAME void mont_4(const struct field_piece *piece, size_t groups, const struct constants *k) {
-    groups_run(piece, groups, k, 4, group_mont, 2);
+    groups_run(piece, groups, k, 4, (struct operation){multiply_redc, finish_redc, true}, S4);
 }
 
 static SIMD_ALIGNED_FRAME void mul_6(const struct field_piece *piece, size_t groups, const struct constants *k) {
-    groups_run(piece, groups, k, 6, group_mul, 1);
+    groups_run(piece, groups, k, 6, (struct operation){multiply_twice, finish_redc, false}, S6);
 }
 
 static SIMD_ALIGNED_FRAME void mont_6(const struct field_piece *piece, size_t groups, const struct constants *k) {
-    groups_run(piece, groups, k, 6, group_mont, 1);
+    groups_run(piece, groups, k, 6, (struct operation){multiply_redc, finish_redc, true}, S6);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------------ */

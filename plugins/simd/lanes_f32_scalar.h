@@ -92,7 +92,7 @@ static inline vec v_scale(vec p, vec magic) {
 
 /* The same for -226 <= n <= 0, which is less work. */
 static inline vec v_scale_down(vec p, vec magic) {
-    return p * v_from_bits((v_bits(magic) << 23) + (UINT32_C(127 + 100) << 23)) * 0x1p-100f;
+    return p * v_from_bits((v_bits(magic) << 23) + (UINT32_C(227) << 23)) * 0x1p-100f;
 }
 
 #endif

@@ -45,7 +45,7 @@ static _Bool recover(uint8_t xy[KEY_BYTES], const struct svmx_slot *row, uint64_
 
 /* Up to CHUNK signatures of one task: first all keys, end to end, then their hashes, then the addresses. */
 static void recover_chunk(const struct svmx_slot *row, uint64_t first, uint64_t count, simd_pairs_fn pairs) {
-    uint8_t keys[CHUNK][KEY_BYTES], digests[CHUNK][WORD];
+    uint8_t keys[CHUNK][KEY_BYTES] = {{0}}, digests[CHUNK][WORD];
     uint64_t found = 0;
     for (uint64_t i = 0; i < count; i++) {
         const _Bool valid = recover(keys[found], row, first + i);
