@@ -218,9 +218,10 @@ SIMD_INLINE void field_reduce(uint64_t *r, const uint64_t *x, struct field_modul
     limbs_copy(r, copy, limbs);
 }
 
-/* False only for numbers below m: nearly all of those, unless the top word of m is 0. */
-SIMD_INLINE bool field_doubtful(const uint64_t *x, const struct field_modulus *m, int limbs) {
-    return __builtin_expect(x[limbs - 1] >= m->m[limbs - 1], 0);
+/* Mostly the top word tells. */
+SIMD_INLINE bool field_not_below(const uint64_t *x, const struct field_modulus *m, int limbs) {
+    uint64_t less[FIELD_MAX_LIMBS];
+    return __builtin_expect(x[limbs - 1] >= m->m[limbs - 1], 0) && !limbs_sub(less, x, m->m, limbs);
 }
 
 /* False if m is not enough to bring the sum down into the words that there are. */
@@ -241,7 +242,7 @@ SIMD_INLINE bool field_sub_below(uint64_t *out, const uint64_t *a, const uint64_
 SIMD_INLINE void field_add(uint64_t *out, const uint64_t *a, const uint64_t *b, struct field_modulus *m, int limbs) {
     uint64_t r[FIELD_MAX_LIMBS], x[FIELD_MAX_LIMBS], y[FIELD_MAX_LIMBS];
     const bool fits = field_add_below(r, a, b, m->m, limbs);
-    if (!fits || field_doubtful(r, m, limbs)) {
+    if (!fits || field_not_below(r, m, limbs)) {
         field_reduce(x, a, m, limbs);
         field_reduce(y, b, m, limbs);
         field_add_below(r, x, y, m->m, limbs);
@@ -252,7 +253,7 @@ SIMD_INLINE void field_add(uint64_t *out, const uint64_t *a, const uint64_t *b, 
 SIMD_INLINE void field_sub(uint64_t *out, const uint64_t *a, const uint64_t *b, struct field_modulus *m, int limbs) {
     uint64_t r[FIELD_MAX_LIMBS], x[FIELD_MAX_LIMBS], y[FIELD_MAX_LIMBS];
     const bool fits = field_sub_below(r, a, b, m->m, limbs);
-    if (!fits || field_doubtful(r, m, limbs)) {
+    if (!fits || field_not_below(r, m, limbs)) {
         field_reduce(x, a, m, limbs);
         field_reduce(y, b, m, limbs);
         field_sub_below(r, x, y, m->m, limbs);
@@ -263,7 +264,7 @@ SIMD_INLINE void field_sub(uint64_t *out, const uint64_t *a, const uint64_t *b, 
 SIMD_INLINE void field_mont(uint64_t *out, const uint64_t *a, const uint64_t *b, struct field_modulus *m, int limbs) {
     uint64_t r[FIELD_MAX_LIMBS];
     field_redc(r, a, b, m, limbs);
-    if (field_doubtful(r, m, limbs)) field_reduce(r, r, m, limbs);
+    if (field_not_below(r, m, limbs)) field_reduce(r, r, m, limbs);
     limbs_copy(out, r, limbs);
 }
 

@@ -178,6 +178,7 @@ const struct simd_kernel *simd_kernel_find(uint32_t features, const char *varian
 #define LEAF7_EBX_SHA       (UINT32_C(1) << 29)
 #define LEAF7_EBX_AVX512BW  (UINT32_C(1) << 30)
 #define LEAF7_EBX_AVX512VL  (UINT32_C(1) << 31)
+#define LEAF7_ECX_VBMI2     (UINT32_C(1) << 6)
 #define EXTENDED1_ECX_LZCNT (UINT32_C(1) << 5)
 #define XCR0_YMM            UINT64_C(0x06) /* xmm and ymm state */
 #define XCR0_ZMM            UINT64_C(0xe6) /* and masks, the upper halves, and zmm16-31 */
@@ -195,7 +196,9 @@ uint32_t simd_features(const struct simd_cpuid *cpuid) {
     if ((features & SIMD_FEATURE_AVX2) && has_all(cpuid->xcr0, XCR0_ZMM) &&
         has_all(cpuid->leaf7_ebx, LEAF7_EBX_AVX512F | LEAF7_EBX_AVX512DQ | LEAF7_EBX_AVX512BW | LEAF7_EBX_AVX512VL))
         features |= SIMD_FEATURE_AVX512;
-    if ((features & SIMD_FEATURE_AVX512) && has_all(cpuid->leaf7_ebx, LEAF7_EBX_IFMA)) features |= SIMD_FEATURE_IFMA;
+    if ((features & SIMD_FEATURE_AVX512) && has_all(cpuid->leaf7_ebx, LEAF7_EBX_IFMA) &&
+        has_all(cpuid->leaf7_ecx, LEAF7_ECX_VBMI2))
+        features |= SIMD_FEATURE_IFMA;
     return features;
 }
 
@@ -204,7 +207,7 @@ struct simd_cpuid simd_cpuid_read(void) {
     struct simd_cpuid cpuid = {0};
     uint32_t a, b, c, d;
     if (__get_cpuid(1, &a, &b, &c, &d)) cpuid.leaf1_ecx = c;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) cpuid.leaf7_ebx = b;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) cpuid.leaf7_ebx = b, cpuid.leaf7_ecx = c;
     if (__get_cpuid(0x80000001, &a, &b, &c, &d)) cpuid.extended1_ecx = c;
     if (cpuid.leaf1_ecx & LEAF1_ECX_OSXSAVE) { /* else XGETBV is an illegal instruction */
         __asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(0));

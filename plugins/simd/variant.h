@@ -21,12 +21,12 @@ enum simd_feature {
     SIMD_FEATURE_AVX2 = 1 << 0,   /* AVX, AVX2, FMA, BMI1, BMI2, LZCNT, and the OS keeps ymm registers */
     SIMD_FEATURE_AVX512 = 1 << 1, /* AVX2 as above, AVX-512 F DQ BW VL, and the OS keeps zmm and mask registers */
     SIMD_FEATURE_SHANI = 1 << 2,  /* SHA, SSSE3, SSE4.1 */
-    SIMD_FEATURE_IFMA = 1 << 3    /* AVX512 as above, AVX-512 IFMA */
+    SIMD_FEATURE_IFMA = 1 << 3    /* AVX512 as above, AVX-512 IFMA VBMI2 */
 };
 
 /* The words that features are read from; all zero on other architectures. */
 struct simd_cpuid {
-    uint32_t leaf1_ecx, leaf7_ebx, extended1_ecx;
+    uint32_t leaf1_ecx, leaf7_ebx, leaf7_ecx, extended1_ecx;
     uint64_t xcr0; /* 0 where XGETBV is not to be called */
 };
 

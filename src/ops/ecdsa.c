@@ -320,7 +320,7 @@ const struct svmx__op svmx__op_ecdsa_verify_secp256k1 = {
     .reference = reference,
     .shape = shape,
     .fill = fill,
-    .trial_size = 8,
+    .trial_size = 4,
     .known = known,
     .known_count = sizeof known / sizeof *known / PARAMS,
 };

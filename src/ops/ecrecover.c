@@ -358,7 +358,7 @@ const struct svmx__op svmx__op_ecrecover = {
     .reference = reference,
     .shape = shape,
     .fill = fill,
-    .trial_size = 8,
+    .trial_size = 4,
     .known = known,
     .known_count = sizeof known / sizeof *known / PARAMS,
 };

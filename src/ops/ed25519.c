@@ -265,7 +265,7 @@ const struct svmx__op svmx__op_ed25519_verify = {
     .reference = reference,
     .shape = shape,
     .fill = fill,
-    .trial_size = 8,
+    .trial_size = 4,
     .known = known,
     .known_count = sizeof known / sizeof *known / PARAMS,
 };

@@ -347,7 +347,7 @@ const struct svmx__op svmx__op_merkle_root_sha256 = {
     .check = check_root,
     .reference = root_sha256,
     .shape = shape_root,
-    .trial_size = 1300,
+    .trial_size = 1029,
     .known = known_root_sha256,
     .known_count = sizeof known_root_sha256 / sizeof *known_root_sha256 / PARAMS,
 };
@@ -363,7 +363,7 @@ const struct svmx__op svmx__op_merkle_root_keccak256 = {
     .check = check_root,
     .reference = root_keccak256,
     .shape = shape_root,
-    .trial_size = 1300,
+    .trial_size = 1029,
     .known = known_root_keccak256,
     .known_count = sizeof known_root_keccak256 / sizeof *known_root_keccak256 / PARAMS,
 };
@@ -378,7 +378,7 @@ const struct svmx__op svmx__op_merkle_tree_sha256 = {
     .check = check_tree,
     .reference = tree_sha256,
     .shape = shape_tree,
-    .trial_size = 1300,
+    .trial_size = 1029,
     .known = known_tree_sha256,
     .known_count = sizeof known_tree_sha256 / sizeof *known_tree_sha256 / PARAMS,
 };
@@ -393,7 +393,7 @@ const struct svmx__op svmx__op_merkle_tree_keccak256 = {
     .check = check_tree,
     .reference = tree_keccak256,
     .shape = shape_tree,
-    .trial_size = 1300,
+    .trial_size = 1029,
     .known = known_tree_keccak256,
     .known_count = sizeof known_tree_keccak256 / sizeof *known_tree_keccak256 / PARAMS,
 };

@@ -54,8 +54,8 @@ enum svmx_status svmx__offsets_check(const struct svmx_slot *offsets, uint64_t n
     const uint64_t end = svmx__load_u64(offsets, n);
     if (end <= data_bytes) return SVMX_OK;
     return svmx__fail(why, SVMX_ERR_ARGUMENT,
-                      "offsets[%" PRIu64 "] = %" PRIu64 " lies past the end of %s, which has %" PRIu64 " bytes", n,
-                      end, data, data_bytes);
+                      "offsets[%" PRIu64 "] = %" PRIu64 " lies past the end of %s, which has %" PRIu64 " bytes", n, end,
+                      data, data_bytes);
 }
 
 enum svmx_status svmx__messages_check(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why) {

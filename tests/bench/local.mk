@@ -28,7 +28,8 @@ endif
 # Suite ops: a program for each group of peers.
 ops_common = %D%/ops.c %D%/ops.h %D%/ops_team.c %D%/ops_team.h %D%/ops_others.c %D%/ops_others.h $(bench_common)
 
-%C%_ops_hash_SOURCES = %D%/ops_hash.c %D%/peer_openssl.c %D%/peer_openssl.h %D%/peer_ipsec.c %D%/peer_ipsec.h $(ops_common)
+%C%_ops_hash_SOURCES = %D%/ops_hash.c %D%/peer_openssl.c %D%/peer_openssl.h %D%/peer_ipsec.c %D%/peer_ipsec.h \
+	$(ops_common)
 %C%_ops_hash_CPPFLAGS = $(public_cppflags)
 %C%_ops_hash_LDADD = libsvmx.la -lm
 if HAVE_OPENSSL
@@ -40,7 +41,7 @@ if HAVE_IPSEC_MB
 %C%_ops_hash_LDADD += $(IPSEC_MB_LIBS)
 endif
 
-%C%_ops_float_SOURCES = %D%/ops_float.c %D%/peer_mvec.c %D%/peer_mvec.h $(ops_common)
+%C%_ops_float_SOURCES = %D%/ops_float.c %D%/peer_mvec.c %D%/peer_mvec.h %D%/peer_mvec_lanes.h $(ops_common)
 %C%_ops_float_CPPFLAGS = $(public_cppflags)
 %C%_ops_float_LDADD = libsvmx.la -lm
 if HAVE_LIBMVEC

@@ -6,13 +6,15 @@
  * is not counted, for neither. Both sides touch as many bytes in all: three quarters of L2 for each thread, or
  * four times L3.
  *
- * An exponential is one element: each of the family needs one. 64 Ki elements for each thread.
+ * An exponential is one element: each of the family needs one. So each is compared with expf of libmvec, element by
+ * element, and, without an ask, with the same function made of it. 64 Ki elements for each thread.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ops.h"
 #include "peer_mvec.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@ enum { EXP_ELEMENTS = 64 * 1024, SOFTMAX_WIDTH = 1024, MIB = 1024 * 1024 };
 /* Three arrays, each as long as the longest case has; none shares its offset in a page with another. */
 struct arrays {
     float *out, *a, *b;
+    float *peer_out; /* for exponentials */
 };
 
 /* ---- bandwidth ---------------------------------------------------------------------------------------------- */
@@ -87,10 +90,22 @@ struct exponentials {
     size_t n;
 };
 
+/* To about three digits: the peer must do the same work, not as exactly. */
+static bool about_the_same(const struct ops_call *call, const void *user) {
+    const struct exponentials *e = user;
+    const float *ours = call->args[0].from.out;
+    for (size_t i = 0; i < e->n; i++)
+        if (!(fabsf(e->out[i] - ours[i]) <= 1e-3f * fabsf(ours[i]) + 1e-6f)) return false;
+    return true;
+}
+
+/* Whole rows of softmax, which are multiples of a vector as well. */
 static void exp_part(void *user, uint32_t index, uint32_t count) {
     const struct exponentials *e = user;
-    size_t first = ops_share(e->n / 16, index, count) * 16, end = ops_share(e->n / 16, index + 1, count) * 16;
-    e->fn(e->out + first, e->a + first, end - first);
+    size_t rows = e->n / SOFTMAX_WIDTH;
+    size_t first = ops_share(rows, index, count) * SOFTMAX_WIDTH,
+           end = ops_share(rows, index + 1, count) * SOFTMAX_WIDTH;
+    e->fn(e->out + first, e->a + first, end - first, SOFTMAX_WIDTH);
 }
 
 static void run_exp(void *user, struct ops_team *team) { ops_team_run(team, exp_part, user); }
@@ -103,21 +118,36 @@ static struct ops_call exp_call(const char *op, const struct arrays *arrays, uin
     return call;
 }
 
-static void exponential(struct ops *ops, const char *op, const struct arrays *arrays) {
+/* `op` of ours beside `other` of libmvec. */
+static void exponential(struct ops *ops, const char *name, const char *op, const char *other,
+                        const struct arrays *arrays, struct ops_ask ask) {
     const uint64_t n[2] = {EXP_ELEMENTS, (uint64_t)EXP_ELEMENTS * ops->threads};
     struct ops_peer peer = {.name = "libmvec", .run = run_exp};
+    mvec_fn fn = mvec_find(other, ops->class == OPS_AVX512, &peer.missing);
     struct exponentials users[2];
     for (int i = 0; i < 2; i++) {
-        users[i] =
-            (struct exponentials){mvec_expf(ops->class == OPS_AVX512, &peer.missing), arrays->out, arrays->a, n[i]};
+        users[i] = (struct exponentials){fn, arrays->peer_out, arrays->a, n[i]};
         peer.user[i] = &users[i];
     }
-    ops_run(ops, &(struct ops_case){.name = op,
+    ops_run(ops, &(struct ops_case){.name = name,
                                     .call = {exp_call(op, arrays, n[0]), exp_call(op, arrays, n[1])},
                                     .peer = peer,
                                     .unit = "G exp/s",
                                     .scale = 1,
-                                    .ask = {{0.8, 0.8}, {0.8, 0.8}}});
+                                    .ask = {ask, ask},
+                                    .peer_right = strcmp(op, other) == 0 ? about_the_same : NULL});
+}
+
+static void exponentials(struct ops *ops, const struct arrays *arrays) {
+    static const char *const family[] = {"exp_f32", "sigmoid_f32", "tanh_f32", "swish_f32", "gelu_f32", "softmax_f32"};
+    const struct ops_ask ask = {0.8, 0.8}, none = {0, 0};
+    for (size_t i = 0; i < sizeof family / sizeof family[0]; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s beside expf", family[i]);
+        exponential(ops, name, family[i], "exp_f32", arrays, ask);
+        (void)snprintf(name, sizeof name, "%s, like with like", family[i]);
+        if (i > 0) exponential(ops, name, family[i], family[i], arrays, none);
+    }
 }
 
 /* ---- the suite ---------------------------------------------------------------------------------------------- */
@@ -136,13 +166,13 @@ int main(void) {
     size_t past = 4 * l3 < 64 * MIB ? 64 * MIB : 4 * l3 > 1024 * (size_t)MIB ? 1024 * (size_t)MIB : 4 * l3;
     const size_t in_memory[2] = {past, past};
     const size_t longest = (in_cache[1] > past ? in_cache[1] : past) / 2 + EXP_ELEMENTS * sizeof(float) * ops.threads;
-    struct arrays arrays = {ops_memory(longest), ops_memory(longest), ops_memory(longest)};
+    struct arrays arrays = {ops_memory(longest), ops_memory(longest), ops_memory(longest),
+                            ops_memory(EXP_ELEMENTS * sizeof(float) * ops.threads)};
     ops_fill_f32(arrays.a, longest / sizeof(float), -10, 10, 1);
     ops_fill_f32(arrays.b, longest / sizeof(float), -10, 10, 2);
 
     for (int i = 0; i < MOVERS; i++) move(&ops, &movers[i], &arrays, "L2", in_cache);
     for (int i = 0; i < MOVERS; i++) move(&ops, &movers[i], &arrays, "memory", in_memory);
-    static const char *const family[] = {"exp_f32", "sigmoid_f32", "tanh_f32", "swish_f32", "gelu_f32", "softmax_f32"};
-    for (size_t i = 0; i < sizeof family / sizeof family[0]; i++) exponential(&ops, family[i], &arrays);
+    exponentials(&ops, &arrays);
     return ops_close(&ops);
 }

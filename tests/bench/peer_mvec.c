@@ -8,30 +8,62 @@
 #if defined(HAVE_LIBMVEC) && defined(__x86_64__)
 
 #include <immintrin.h>
+#include <string.h>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi" /* vectors are handed to inlined functions only, and to libmvec's */
+#endif
 
 /* Names by the vector function ABI: 16 lanes in AVX-512, 8 in AVX2. */
 __attribute__((target("avx512f"))) __m512 _ZGVeN16v_expf(__m512 x);
 __attribute__((target("avx2"))) __m256 _ZGVdN8v_expf(__m256 x);
 
-__attribute__((target("avx512f"))) static void exp_avx512(float *out, const float *a, size_t n) {
-    for (size_t i = 0; i + 16 <= n; i += 16) _mm512_storeu_ps(out + i, _ZGVeN16v_expf(_mm512_loadu_ps(a + i)));
-}
+#define VECTOR           __m512
+#define LANES            16
+#define VECTOR_EXP(x)    _ZGVeN16v_expf(x)
+#define VECTOR_MAX(x, y) _mm512_max_ps(x, y)
+#define TARGET           __attribute__((target("avx512f,avx512dq")))
+#define NAME(stem)       stem##_avx512
+#include "peer_mvec_lanes.h"
+#undef VECTOR
+#undef LANES
+#undef VECTOR_EXP
+#undef VECTOR_MAX
+#undef TARGET
+#undef NAME
 
-__attribute__((target("avx2"))) static void exp_avx2(float *out, const float *a, size_t n) {
-    for (size_t i = 0; i + 8 <= n; i += 8) _mm256_storeu_ps(out + i, _ZGVdN8v_expf(_mm256_loadu_ps(a + i)));
-}
+#define VECTOR           __m256
+#define LANES            8
+#define VECTOR_EXP(x)    _ZGVdN8v_expf(x)
+#define VECTOR_MAX(x, y) _mm256_max_ps(x, y)
+#define TARGET           __attribute__((target("avx2,fma")))
+#define NAME(stem)       stem##_avx2
+#include "peer_mvec_lanes.h"
 
-mvec_fn mvec_expf(bool avx512, const char **why) {
-    *why = NULL;
-    if (avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return exp_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return exp_avx2;
+static const struct {
+    const char *op;
+    mvec_fn avx512, avx2;
+} family[] = {{"exp_f32", exp_avx512, exp_avx2},    {"sigmoid_f32", sigmoid_avx512, sigmoid_avx2},
+              {"tanh_f32", tanh_avx512, tanh_avx2}, {"swish_f32", swish_avx512, swish_avx2},
+              {"gelu_f32", gelu_avx512, gelu_avx2}, {"softmax_f32", softmax_avx512, softmax_avx2}};
+
+mvec_fn mvec_find(const char *op, bool avx512, const char **why) {
+    avx512 = avx512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
     *why = "the machine has no AVX2";
+    if (!avx512 && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) return NULL;
+    *why = "nothing made of libmvec for it";
+    for (size_t i = 0; i < sizeof family / sizeof family[0]; i++) {
+        if (strcmp(family[i].op, op) != 0) continue;
+        *why = NULL;
+        return avx512 ? family[i].avx512 : family[i].avx2;
+    }
     return NULL;
 }
 
 #else
 
-mvec_fn mvec_expf(bool avx512, const char **why) {
+mvec_fn mvec_find(const char *op, bool avx512, const char **why) {
+    (void)op;
     (void)avx512;
     *why = "built without libmvec (libc6-dev of x86-64)";
     return NULL;

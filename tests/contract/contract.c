@@ -339,7 +339,7 @@ static uint64_t size_limit(const struct svmx_op *op) {
     static const struct {
         const char *prefix;
         uint64_t limit;
-    } dear[] = {{"ec", 40},      {"ed25519", 40},  {"eigh", 40},     {"grid", 2050},
+    } dear[] = {{"ec", 40},        {"ed25519", 40},  {"eigh", 40},     {"grid", 2050},
                 {"matmul", 20000}, {"merkle", 4100}, {"sha256", 8200}, {"keccak256", 8200}};
     for (size_t i = 0; i < sizeof dear / sizeof *dear; i++)
         if (strncmp(op->name, dear[i].prefix, strlen(dear[i].prefix)) == 0) return dear[i].limit;

@@ -22,6 +22,8 @@ criterion_suites += \
 	%D%/test_op_exp_f32 \
 	%D%/test_op_extremes_f32 \
 	%D%/test_op_f64 \
+	%D%/test_op_field \
+	%D%/test_op_goldilocks \
 	%D%/test_op_grid_u8 \
 	%D%/test_op_keccak256 \
 	%D%/test_op_matmul_f32 \
@@ -53,6 +55,8 @@ EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/p
 %C%_test_op_ecrecover_LDADD = $(LDADD) $(SECP256K1_LIBS)
 %C%_test_op_ed25519_CPPFLAGS = $(openssl_cppflags) $(SODIUM_CFLAGS)
 %C%_test_op_ed25519_LDADD = $(LDADD) $(SODIUM_LIBS) $(OPENSSL_LIBS)
+%C%_test_op_field_CPPFLAGS = $(openssl_cppflags)
+%C%_test_op_field_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_merkle_CPPFLAGS = $(openssl_cppflags)
 %C%_test_op_merkle_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_keccak256_CPPFLAGS = $(openssl_cppflags)
@@ -62,12 +66,16 @@ EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/p
 
 if BUILD_SIMD
 criterion_suites += \
+	%D%/test_simd_field \
 	%D%/test_simd_floats \
 	%D%/test_simd_matmul \
+	%D%/test_simd_pairs \
 	%D%/test_simd_pool \
 	%D%/test_simd_variant
 %C%_test_simd_matmul_LDADD = $(simd_parts) $(LDADD)
+%C%_test_simd_field_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_floats_LDADD = $(simd_parts) $(LDADD)
+%C%_test_simd_pairs_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_variant_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 endif

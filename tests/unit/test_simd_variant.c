@@ -64,12 +64,13 @@ static uint32_t machine_features(void) {
 
 /* A Zen 4 or Ice Lake under an operating system that keeps all registers. */
 static const struct simd_cpuid full = {.leaf1_ecx = 1u << 9 | 1u << 12 | 1u << 19 | 1u << 27 | 1u << 28,
-                                       .leaf7_ebx = 1u << 3 | 1u << 5 | 1u << 8 | 1u << 16 | 1u << 17 | 1u << 29 |
-                                                    1u << 30 | 1u << 31,
+                                       .leaf7_ebx = 1u << 3 | 1u << 5 | 1u << 8 | 1u << 16 | 1u << 17 | 1u << 21 |
+                                                    1u << 29 | 1u << 30 | 1u << 31,
+                                       .leaf7_ecx = 1u << 6,
                                        .extended1_ecx = 1u << 5,
                                        .xcr0 = 0xe7};
 
-enum { ALL = SIMD_FEATURE_AVX2 | SIMD_FEATURE_AVX512 | SIMD_FEATURE_SHANI };
+enum { ALL = SIMD_FEATURE_AVX2 | SIMD_FEATURE_AVX512 | SIMD_FEATURE_SHANI | SIMD_FEATURE_IFMA };
 
 Test(simd_variant, features_of_known_machines) {
     cr_expect_eq(simd_features(&full), ALL);
@@ -96,17 +97,22 @@ Test(simd_variant, every_bit_counts) {
         uint32_t lost = ALL & ~simd_features(&c);
         if (bit == 29)
             cr_expect_eq(lost, SIMD_FEATURE_SHANI);
+        else if (bit == 21)
+            cr_expect_eq(lost, SIMD_FEATURE_IFMA);
         else if (bit == 16 || bit == 17 || bit == 30 || bit == 31)
-            cr_expect_eq(lost, SIMD_FEATURE_AVX512);
+            cr_expect_eq(lost, SIMD_FEATURE_AVX512 | SIMD_FEATURE_IFMA);
         else if (bit == 3 || bit == 5 || bit == 8)
-            cr_expect_eq(lost, SIMD_FEATURE_AVX2 | SIMD_FEATURE_AVX512);
+            cr_expect_eq(lost, SIMD_FEATURE_AVX2 | SIMD_FEATURE_AVX512 | SIMD_FEATURE_IFMA);
         else
             cr_expect_eq(lost, 0);
+        c = full;
+        c.leaf7_ecx &= ~(1u << bit);
+        cr_expect_eq(ALL & ~simd_features(&c), bit == 6 ? SIMD_FEATURE_IFMA : 0);
         c = full;
         c.leaf1_ecx &= ~(1u << bit);
         lost = ALL & ~simd_features(&c);
         if (bit == 12 || bit == 27 || bit == 28)
-            cr_expect_eq(lost, SIMD_FEATURE_AVX2 | SIMD_FEATURE_AVX512);
+            cr_expect_eq(lost, SIMD_FEATURE_AVX2 | SIMD_FEATURE_AVX512 | SIMD_FEATURE_IFMA);
         else if (bit == 9 || bit == 19)
             cr_expect_eq(lost, SIMD_FEATURE_SHANI);
         else
@@ -148,6 +154,19 @@ Test(simd_variant, sha256_takes_the_sha_instructions_where_there_are_some) {
                   simd_kernel_find(ALL & ~SIMD_FEATURE_SHANI, "avx512", "sha256")->run);
     cr_expect_eq(simd_kernel_find(0, "scalar", "sha256")->run, simd_kernel_find(ALL, "scalar", "sha256")->run,
                  "scalar means scalar");
+}
+
+Test(simd_variant, products_modulo_a_number_take_ifma_where_there_is_some) {
+    static const char *const products[] = {"mod_mul_u256", "mont_mul_u256", "mod_mul_u384", "mont_mul_u384"};
+    for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
+        const struct simd_kernel *with = simd_kernel_find(ALL, "avx512", products[i]);
+        const struct simd_kernel *without = simd_kernel_find(ALL & ~SIMD_FEATURE_IFMA, "avx512", products[i]);
+        cr_assert(with && without, "%s", products[i]);
+        cr_expect_neq(with->run, without->run, "%s", products[i]);
+        cr_expect_eq(without->run, simd_kernel_find(ALL, "avx2", products[i])->run, "%s", products[i]);
+    }
+    cr_expect_eq(simd_kernel_find(ALL, "avx512", "mod_add_u256")->run,
+                 simd_kernel_find(ALL & ~SIMD_FEATURE_IFMA, "avx512", "mod_add_u256")->run, "sums need no IFMA");
 }
 
 Test(simd_variant, list_names_each_once_best_first) {
