@@ -44,9 +44,9 @@
 extern "C" {
 #endif
 
-#define SVMX_ABI_MAJOR 1
-#define SVMX_ABI_MINOR 0
-#define SVMX_PLUGIN_MAGIC UINT64_C(0x4e4947554c505653) /* "SVPLUGIN" in memory */
+#define SVMX_ABI_MAJOR     1
+#define SVMX_ABI_MINOR     0
+#define SVMX_PLUGIN_MAGIC  UINT64_C(0x4e4947554c505653) /* "SVPLUGIN" in memory */
 #define SVMX_PLUGIN_SYMBOL "svmx_plugin"
 
 struct svmx_host;
@@ -130,7 +130,7 @@ struct svmx_memory_desc {
     uint32_t kind;  /* enum svmx_memory_kind */
     uint32_t usage; /* enum svmx_usage */
     uint64_t bytes;
-    void *import;   /* SVMX_MEMORY_IMPORT: the library's memory, page-aligned; else NULL */
+    void *import; /* SVMX_MEMORY_IMPORT: the library's memory, page-aligned; else NULL */
 };
 
 /* A part of one memory. */
@@ -169,7 +169,7 @@ struct svmx_pipeline_desc {
 /* ---- commands --------------------------------------------------------------------------------------------- */
 
 enum svmx_command_kind {
-    SVMX_COMMAND_COPY_IN = 1,  /* staging -> device */
+    SVMX_COMMAND_COPY_IN = 1, /* staging -> device */
     SVMX_COMMAND_DISPATCH = 2,
     SVMX_COMMAND_COPY_OUT = 3, /* device -> staging */
     SVMX_COMMAND_FILL = 4,     /* `target` with the byte `value` */

@@ -269,16 +269,17 @@ enum svmx_open_flags {
  */
 struct svmx_options {
     size_t size;
-    const char *backends;     /* SUPERVM_BACKENDS: which backends, in which order; default "" = all that are found */
-    const char *backend_path; /* SUPERVM_BACKEND_PATH: folders of plugins, absolute, ':' between; default: as installed */
-    const char *variant;      /* SUPERVM_VARIANT: kernel variant that CPU backends must use; default: the best */
-    uint32_t threads;         /* SUPERVM_THREADS: of a CPU backend; default: as many as the process may use */
-    uint32_t queue_depth;     /* SUPERVM_QUEUE_DEPTH: batches under way before submit pushes back; default 256 */
-    uint64_t min_bucket;      /* SUPERVM_MIN_BUCKET: smallest bucket, units, a power of two; default 16384 */
-    uint64_t pool_bytes;      /* SUPERVM_POOL_BYTES: idle staging memory kept for each device; default 256 MiB */
-    uint32_t timeout_ms;      /* SUPERVM_TIMEOUT_MS: a device that takes longer is given up; default 1500 */
-    uint32_t log_level;       /* SUPERVM_LOG: enum svmx_log_level, or off, error, warn, info, debug; default warn */
-    svmx_log_fn log;          /* default: standard error */
+    const char *backends; /* SUPERVM_BACKENDS: which backends, in which order; default "" = all that are found */
+    const char
+        *backend_path;    /* SUPERVM_BACKEND_PATH: folders of plugins, absolute, ':' between; default: as installed */
+    const char *variant;  /* SUPERVM_VARIANT: kernel variant that CPU backends must use; default: the best */
+    uint32_t threads;     /* SUPERVM_THREADS: of a CPU backend; default: as many as the process may use */
+    uint32_t queue_depth; /* SUPERVM_QUEUE_DEPTH: batches under way before submit pushes back; default 256 */
+    uint64_t min_bucket;  /* SUPERVM_MIN_BUCKET: smallest bucket, units, a power of two; default 16384 */
+    uint64_t pool_bytes;  /* SUPERVM_POOL_BYTES: idle staging memory kept for each device; default 256 MiB */
+    uint32_t timeout_ms;  /* SUPERVM_TIMEOUT_MS: a device that takes longer is given up; default 1500 */
+    uint32_t log_level;   /* SUPERVM_LOG: enum svmx_log_level, or off, error, warn, info, debug; default warn */
+    svmx_log_fn log;      /* default: standard error */
     void *log_user;
     uint32_t flags; /* enum svmx_open_flags */
     uint32_t reserved;
@@ -396,10 +397,10 @@ struct svmx_receipt {
     uint64_t tag;
     uint32_t op, device; /* device that answered */
     uint32_t tasks;
-    uint32_t redone;     /* how many devices failed before */
+    uint32_t redone; /* how many devices failed before */
     uint64_t units, bucket, bytes_in, bytes_out;
     uint64_t wait_ns, stage_ns, run_ns, collect_ns; /* in the queue; placing inputs; on the device; taking results */
-    char reason[128]; /* why it was redone, or "" */
+    char reason[128];                               /* why it was redone, or "" */
 };
 /* Parts of a batch that has its results, also inside its callback. 0 for NULL or one that has not. */
 SVMX_EXPORT uint32_t svmx_receipt_count(const svmx_batch_t *batch);

@@ -17,9 +17,9 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define SVMX_MUST_CHECK __attribute__((warn_unused_result))
+#define SVMX_MUST_CHECK        __attribute__((warn_unused_result))
 #define SVMX_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#define SVMX_EXPORT __attribute__((visibility("default")))
+#define SVMX_EXPORT            __attribute__((visibility("default")))
 #else
 #define SVMX_MUST_CHECK
 #define SVMX_PRINTF(fmt, args)
@@ -36,19 +36,19 @@ enum svmx_status {
     SVMX_TIMEOUT = 2,   /* the time given to a wait ran out; the work goes on */
     SVMX_CANCELLED = 3, /* the batch was taken back before it ran */
 
-    SVMX_ERR_ARGUMENT = -1,      /* an argument breaks a rule; the text names it */
-    SVMX_ERR_OVERFLOW = -2,      /* a size does not fit; the text names it */
-    SVMX_ERR_STATE = -3,         /* right call, wrong moment (a batch submitted twice, say) */
-    SVMX_ERR_MEMORY = -4,        /* no memory, on the host or on a device */
-    SVMX_ERR_UNKNOWN = -5,       /* no operation, backend, device or entry of that name or number */
-    SVMX_ERR_UNSUPPORTED = -6,   /* this backend or device does not do that */
-    SVMX_ERR_BACKEND = -7,       /* a plugin failed; the text says in which call */
-    SVMX_ERR_DEVICE_LOST = -8,   /* the device is gone; only a new instance of its backend may serve again */
-    SVMX_ERR_WRONG_RESULT = -9,  /* a known answer or a comparison disagreed */
-    SVMX_ERR_PERMISSION = -10,   /* an owner or a mode makes a file unsafe to load */
-    SVMX_ERR_ABI = -11,          /* a plugin speaks another major version, or is no plugin */
-    SVMX_ERR_CLOSED = -12,       /* the executor was closed while this handle still lived */
-    SVMX_ERR_SYSTEM = -13        /* the operating system refused; the text has its reason */
+    SVMX_ERR_ARGUMENT = -1,     /* an argument breaks a rule; the text names it */
+    SVMX_ERR_OVERFLOW = -2,     /* a size does not fit; the text names it */
+    SVMX_ERR_STATE = -3,        /* right call, wrong moment (a batch submitted twice, say) */
+    SVMX_ERR_MEMORY = -4,       /* no memory, on the host or on a device */
+    SVMX_ERR_UNKNOWN = -5,      /* no operation, backend, device or entry of that name or number */
+    SVMX_ERR_UNSUPPORTED = -6,  /* this backend or device does not do that */
+    SVMX_ERR_BACKEND = -7,      /* a plugin failed; the text says in which call */
+    SVMX_ERR_DEVICE_LOST = -8,  /* the device is gone; only a new instance of its backend may serve again */
+    SVMX_ERR_WRONG_RESULT = -9, /* a known answer or a comparison disagreed */
+    SVMX_ERR_PERMISSION = -10,  /* an owner or a mode makes a file unsafe to load */
+    SVMX_ERR_ABI = -11,         /* a plugin speaks another major version, or is no plugin */
+    SVMX_ERR_CLOSED = -12,      /* the executor was closed while this handle still lived */
+    SVMX_ERR_SYSTEM = -13       /* the operating system refused; the text has its reason */
 };
 
 /* How grave a log line is. A threshold passes everything up to and including itself. */
@@ -59,10 +59,10 @@ enum svmx_type { SVMX_U8 = 1, SVMX_U32 = 2, SVMX_U64 = 3, SVMX_F32 = 4, SVMX_F64
 
 /* How the bytes of a parameter are to be read. */
 enum svmx_shape {
-    SVMX_ARRAY = 1,   /* elements of `type`, `record` of them to an item */
-    SVMX_SCALAR = 2,  /* one element, passed by value */
-    SVMX_RAGGED = 3,  /* items of any length, end to end; the SVMX_OFFSETS parameter after it cuts them */
-    SVMX_OFFSETS = 4  /* n + 1 uint64_t: item i is bytes [offsets[i], offsets[i + 1]) of the parameter before it */
+    SVMX_ARRAY = 1,  /* elements of `type`, `record` of them to an item */
+    SVMX_SCALAR = 2, /* one element, passed by value */
+    SVMX_RAGGED = 3, /* items of any length, end to end; the SVMX_OFFSETS parameter after it cuts them */
+    SVMX_OFFSETS = 4 /* n + 1 uint64_t: item i is bytes [offsets[i], offsets[i + 1]) of the parameter before it */
 };
 
 /* Which way a parameter's data goes. An output is written whole and never read. */
@@ -79,12 +79,7 @@ struct svmx_param {
 };
 
 /* What kind of thing a device is. A modelled device keeps a made-up clock and is labelled so everywhere. */
-enum svmx_device_kind {
-    SVMX_DEVICE_CPU = 1,
-    SVMX_DEVICE_GPU = 2,
-    SVMX_DEVICE_ACCELERATOR = 3,
-    SVMX_DEVICE_MODEL = 4
-};
+enum svmx_device_kind { SVMX_DEVICE_CPU = 1, SVMX_DEVICE_GPU = 2, SVMX_DEVICE_ACCELERATOR = 3, SVMX_DEVICE_MODEL = 4 };
 
 /* Properties of a device that change what the core asks of it. */
 enum svmx_device_flags {

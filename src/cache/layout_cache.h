@@ -23,7 +23,7 @@ enum svmx__place {
 
 struct svmx__layout {
     uint32_t slot_count;
-    uint32_t alignment;               /* of every slot in device memory, a power of two */
+    uint32_t alignment;                /* of every slot in device memory, a power of two */
     uint8_t place[SVMX__LAYOUT_SLOTS]; /* enum svmx__place */
     uint32_t usage_staging_in, usage_staging_out, usage_inputs, usage_outputs, usage_scratch; /* enum svmx_usage */
     uint32_t scratch_bytes_per_unit;
@@ -41,7 +41,6 @@ void svmx__layout_cache_fini(struct svmx__layout_cache *cache);
 
 /* The layout of an operation on a device; computed at the first call. NULL: no memory. Any thread. `op` is its number. */
 const struct svmx__layout *svmx__layout_cache_get(struct svmx__layout_cache *cache, uint32_t device, uint32_t op,
-                                                  const struct svmx_op_desc *desc,
-                                                  const struct svmx_device_info *info);
+                                                  const struct svmx_op_desc *desc, const struct svmx_device_info *info);
 
 #endif

@@ -86,8 +86,8 @@ static bool table_double(struct svmx__pipeline_cache *cache, struct svmx__pipeli
 static enum svmx_status insert_new(struct svmx__pipeline_cache *cache, const struct svmx__pipeline *value,
                                    const struct svmx__pipeline **entry) {
     struct svmx__pipeline_table *table = atomic_load_explicit(&cache->table, memory_order_relaxed);
-    struct svmx__pipeline *first = atomic_load_explicit(&table->slots[table_slot(table, &value->key)],
-                                                        memory_order_relaxed);
+    struct svmx__pipeline *first =
+        atomic_load_explicit(&table->slots[table_slot(table, &value->key)], memory_order_relaxed);
     if (first) {
         *entry = first;
         return SVMX_OK;

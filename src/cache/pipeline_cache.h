@@ -40,8 +40,7 @@ void svmx__pipeline_cache_fini(struct svmx__pipeline_cache *cache,
                                void (*drop)(void *user, const struct svmx__pipeline *entry), void *user);
 
 /* The entry of a key, or NULL. It lives as long as the cache. Any thread. */
-const struct svmx__pipeline *svmx__pipeline_cache_find(struct svmx__pipeline_cache *cache,
-                                                       const struct svmx__key *key);
+const struct svmx__pipeline *svmx__pipeline_cache_find(struct svmx__pipeline_cache *cache, const struct svmx__key *key);
 
 /* Files `value` and gives the entry that counts from now on: another thread's, if that came first; then the caller still
  * owns value->compiled. Sets *entry on OK. MEMORY: nothing filed. */

@@ -20,8 +20,7 @@ static uint32_t class_of(uint64_t bytes) {
 }
 
 /* Under the lock. Takes the first idle buffer of a class that serves, or NULL. */
-static struct svmx__staging *take_idle(struct svmx__staging_pool *pool, uint32_t class, uint32_t kind,
-                                       uint32_t usage) {
+static struct svmx__staging *take_idle(struct svmx__staging_pool *pool, uint32_t class, uint32_t kind, uint32_t usage) {
     for (struct svmx__staging **at = &pool->idle[class]; *at; at = &(*at)->next) {
         struct svmx__staging *found = *at;
         if (found->kind != kind || (found->usage & usage) != usage) continue;
@@ -101,7 +100,7 @@ void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging
 void svmx__staging_trim(struct svmx__staging_pool *pool, uint64_t keep_bytes) {
     struct svmx__staging *doomed = NULL;
     pthread_mutex_lock(&pool->lock);
-    for (uint32_t class = SVMX__STAGING_CLASSES; class-- > 0 && pool->idle_bytes > keep_bytes;) {
+    for (uint32_t class = SVMX__STAGING_CLASSES; class -- > 0 && pool->idle_bytes > keep_bytes;) {
         while (pool->idle[class] && pool->idle_bytes > keep_bytes) {
             struct svmx__staging *staging = pool->idle[class];
             pool->idle[class] = staging->next;

@@ -28,7 +28,8 @@ struct svmx__staging {
 /* How memory is really made. Called with no lock held; alloc may take long. */
 struct svmx__staging_source {
     void *user;
-    enum svmx_status (*alloc)(void *user, const struct svmx_memory_desc *desc, struct svmx_memory **memory, void **host);
+    enum svmx_status (*alloc)(void *user, const struct svmx_memory_desc *desc, struct svmx_memory **memory,
+                              void **host);
     void (*release)(void *user, struct svmx_memory *memory, void *host);
 };
 

@@ -285,8 +285,8 @@ static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const st
     if (task == 0) batch->first_unit[0] = 0;
     uint32_t results = 0;
     for (uint32_t i = 0; i < op->param_count; i++) results |= (uint32_t)(args[i].kind == SVMX_ARG_RESULT) << i;
-    batch->tasks[task] = (struct svmx__task){
-        .part = at, .first_slot = batch->slot_count, .results = results, .units = size->units};
+    batch->tasks[task] =
+        (struct svmx__task){.part = at, .first_slot = batch->slot_count, .results = results, .units = size->units};
     batch->first_unit[task + 1] = batch->first_unit[task] + size->units;
     batch->slot_count += op->param_count;
 }
@@ -300,8 +300,8 @@ enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struc
     if (!op) return svmx__fail(why, SVMX_ERR_UNKNOWN, "no operation has the number %" PRIu32, op_id);
     if (!args) return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: args is NULL", op->name);
     if (arg_count != op->param_count)
-        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: takes %" PRIu32 " arguments, got %zu", op->name,
-                          op->param_count, arg_count);
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: takes %" PRIu32 " arguments, got %zu", op->name, op->param_count,
+                          arg_count);
 
     struct svmx_slot slots[SVMX__MAX_PARAMS];
     struct svmx__size size = {0, 0};

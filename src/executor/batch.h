@@ -49,7 +49,7 @@ enum { SVMX__PART_COMMANDS = 5 };
 
 /* The tasks of one operation at one level, on their way to one device and back. */
 struct svmx__part {
-    struct svmx__link link; /* first: a device's queue holds parts by it */
+    struct svmx__link link;   /* first: a device's queue holds parts by it */
     struct svmx_batch *batch; /* NULL in the self-test */
     const struct svmx__op *op;
     uint32_t level, task_count;
@@ -116,9 +116,9 @@ struct svmx_batch {
     int eventfd;
 
     /* Progress. */
-    bool counted;          /* it holds a place in the queue (svmx_submit) */
-    atomic_bool answered;  /* every part has its results: receipts may be read */
-    uint32_t level;        /* that is running */
+    bool counted;           /* it holds a place in the queue (svmx_submit) */
+    atomic_bool answered;   /* every part has its results: receipts may be read */
+    uint32_t level;         /* that is running */
     atomic_uint parts_left; /* of this level; who takes the last one goes on */
     uint64_t enter_ns;
 

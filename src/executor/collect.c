@@ -26,8 +26,7 @@ static enum svmx_status wait_for_ticket(struct svmx__part *part) {
     for (;;) {
         uint64_t now = svmx__clock_ns();
         uint64_t left = now < end ? end - now : 0;
-        enum svmx_status status =
-            instance->ops->wait(instance->self, device->index, part->ticket, left, &part->timing);
+        enum svmx_status status = instance->ops->wait(instance->self, device->index, part->ticket, left, &part->timing);
         if (status != SVMX_TIMEOUT || left == 0) return status;
     }
 }

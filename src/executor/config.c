@@ -26,8 +26,8 @@ struct setting {
 #define FIELD(f) offsetof(struct svmx_options, f), sizeof(((struct svmx_options *)0)->f)
 
 static const struct setting settings[SVMX__SETTING_COUNT] = {
-    [SVMX__BACKENDS] = {"backends", "SUPERVM_BACKENDS", "", "which backends, in order of preference; empty = all",
-                        TEXT, 0, 0, FIELD(backends)},
+    [SVMX__BACKENDS] = {"backends", "SUPERVM_BACKENDS", "", "which backends, in order of preference; empty = all", TEXT,
+                        0, 0, FIELD(backends)},
     [SVMX__BACKEND_PATH] = {"backend_path", "SUPERVM_BACKEND_PATH", SVMX_BACKEND_DIR,
                             "folders of backend plugins, absolute, ':' between", TEXT, 0, 0, FIELD(backend_path)},
     [SVMX__VARIANT] = {"variant", "SUPERVM_VARIANT", "", "kernel variant of CPU backends; empty = the best", TEXT, 0, 0,
@@ -63,8 +63,7 @@ static const char *option_text(const struct setting *setting, const struct svmx_
         memcpy(&number, field, sizeof number);
     }
     if (number == 0) return NULL;
-    if (setting->kind == LEVEL && number <= SVMX_LOG_DEBUG)
-        return svmx__log_level_name((enum svmx_log_level)number);
+    if (setting->kind == LEVEL && number <= SVMX_LOG_DEBUG) return svmx__log_level_name((enum svmx_log_level)number);
     (void)snprintf(buffer, 32, "%" PRIu64, number);
     return buffer;
 }

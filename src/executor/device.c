@@ -84,8 +84,8 @@ static enum svmx_status consider(struct search *search, struct svmx__backend *ba
         return SVMX_OK;
     }
     bool reference = backend == &executor->registry.backends[executor->registry.backend_count - 1];
-    if (!reference && !svmx__selection_device(&executor->registry.selection, backend->name, index, info, search->taken,
-                                              &rank))
+    if (!reference &&
+        !svmx__selection_device(&executor->registry.selection, backend->name, index, info, search->taken, &rank))
         return SVMX_OK;
     if (!svmx__grow((void **)&search->found, &search->capacity, search->count + 1, sizeof *search->found))
         return SVMX_ERR_MEMORY;
@@ -97,8 +97,7 @@ static enum svmx_status consider(struct search *search, struct svmx__backend *ba
 static enum svmx_status search_backend(struct search *search, struct svmx__backend *backend) {
     for (uint32_t index = 0;; index++) {
         struct svmx_device_info info = {.size = sizeof info};
-        enum svmx_status status =
-            backend->instance.ops->device_info(backend->instance.self, index, &info);
+        enum svmx_status status = backend->instance.ops->device_info(backend->instance.self, index, &info);
         if (status == SVMX_ERR_UNKNOWN) return SVMX_OK;
         if (status != SVMX_OK) {
             svmx__log(&search->executor->log, SVMX_LOG_WARN, "%s: device %u cannot be described: %s", backend->name,

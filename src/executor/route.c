@@ -16,7 +16,7 @@ static bool serves(const struct svmx__device *device, uint32_t op) {
 }
 
 void svmx__route_publish(struct svmx_executor *executor, uint32_t op) {
-    pthread_mutex_lock(&executor->publishing); /* the last to look is the last to write */
+    pthread_mutex_lock(&executor->publishing);  /* the last to look is the last to write */
     uint32_t best = executor->device_count - 1; /* the reference code serves everything */
     for (uint32_t i = best; i-- > 0;)
         if (serves(&executor->devices[i], op)) best = i;

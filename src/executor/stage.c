@@ -97,8 +97,8 @@ static void write_commands(struct svmx__part *part, const struct arena_sizes *si
     struct svmx_dispatch dispatch = base_dispatch(part);
     /* The table in staging memory, not the batch's arrays: a device that is late may still read it. */
     dispatch.slots = part->staging_in->host;
-    dispatch.first_unit = (const uint64_t *)(const void *)(dispatch.slots + (size_t)part->task_count *
-                                                                                part->layout->slot_count);
+    dispatch.first_unit =
+        (const uint64_t *)(const void *)(dispatch.slots + (size_t)part->task_count * part->layout->slot_count);
     dispatch.inputs = span(inputs, sizes->in);
     dispatch.outputs = span(outputs, sizes->out);
     dispatch.table = span(inputs, sizes->table);
@@ -144,8 +144,7 @@ static enum svmx_status place_on_device(struct svmx__part *part, uint64_t scratc
                   {SVMX_MEMORY_DEVICE, layout->usage_outputs, device_out, &part->outputs},
                   {SVMX_MEMORY_DEVICE, layout->usage_scratch, scratch_bytes, &part->scratch}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        enum svmx_status status =
-            acquire(part, wanted[i].kind, wanted[i].usage, wanted[i].bytes, wanted[i].staging);
+        enum svmx_status status = acquire(part, wanted[i].kind, wanted[i].usage, wanted[i].bytes, wanted[i].staging);
         if (status != SVMX_OK) return status;
     }
     gather(part, &sizes);

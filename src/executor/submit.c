@@ -88,8 +88,7 @@ static enum svmx_status overlap_error(struct svmx_batch *batch, uint32_t task, u
 
 /* Collects the outputs of all tasks, sorts them and finds the first that runs into the next. */
 static enum svmx_status check_outputs(struct svmx_batch *batch, struct svmx_slot **sorted, size_t *count) {
-    if (!svmx__grow((void **)&batch->spans, &batch->span_capacity, 2 * (size_t)batch->slot_count,
-                    sizeof *batch->spans))
+    if (!svmx__grow((void **)&batch->spans, &batch->span_capacity, 2 * (size_t)batch->slot_count, sizeof *batch->spans))
         return svmx__fail(&batch->error, SVMX_ERR_MEMORY, "no memory to check a batch of %" PRIu32 " tasks",
                           batch->task_count);
     size_t outs = 0;

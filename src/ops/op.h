@@ -28,9 +28,9 @@ struct svmx__known {
 };
 
 struct svmx__op {
-    const char *name;    /* [a-z0-9_]+, at most 31 characters */
-    const char *summary; /* one line for `svmx ops` */
-    const char *unit;    /* what svmx_example_create's size counts: "element", "message" */
+    const char *name;                /* [a-z0-9_]+, at most 31 characters */
+    const char *summary;             /* one line for `svmx ops` */
+    const char *unit;                /* what svmx_example_create's size counts: "element", "message" */
     const struct svmx_param *params; /* outputs first */
     uint32_t id;                     /* enum svmx_op_id */
     uint32_t param_count;
