@@ -18,7 +18,7 @@ AC_DEFUN([SVMX_CFLAG], [
 # SVMX_HEADER_NUMBER(VARIABLE, HEADER, MACRO): the number that HEADER defines MACRO as. The header is the one place
 # where a version stands; what must repeat it reads it from there.
 AC_DEFUN([SVMX_HEADER_NUMBER], [
-    $1=`sed -n 's/^@%:@define $3 \([[0-9]][[0-9]]*\).*/\1/p' "$srcdir/$2"`
+    $1=`sed -n 's/^@%:@define $3  *\([[0-9]][[0-9]]*\).*/\1/p' "$srcdir/$2"`
     AS_IF([test -z "$$1"], [AC_MSG_ERROR([$2 does not define $3 as a number])])
 ])
 
