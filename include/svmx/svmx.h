@@ -70,8 +70,8 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executo
 
 /*
  * Closes an executor. Batches that were submitted are completed first, so it may block. Batches that still exist
- * afterwards answer SVMX_ERR_CLOSED to everything but destroy. No other thread may be inside a call on the executor
- * except in svmx_wait. NULL is fine.
+ * afterwards can be asked how they ended (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. No other
+ * thread may be inside a call on the executor except in svmx_wait. NULL is fine.
  */
 SVMX_EXPORT void svmx_close(svmx_executor_t *executor);
 

@@ -19,7 +19,7 @@
  *
  * Costs that set the constants (two-core Zen 4, virtual, two threads; x = gain over one thread):
  *
- *   hand-over between threads     spinning 0.26 us, through a condition variable 4.4 us (FACTS.md)
+ *   hand-over between threads     spinning 0.26 us, through a condition variable 4.4 us
  *   job, helper still spinning    20 us 1.8x   30 us 1.95x   100 us 1.8x   400 us 2.0x
  *   job, helper asleep            20 us 0.7x   30 us 0.9x    40 us 1.0x    50 us 1.2x    100 us 1.4x    400 us 1.7x
  *

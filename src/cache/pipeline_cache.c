@@ -118,7 +118,7 @@ bool svmx__pipeline_cache_knows(struct svmx__pipeline_cache *cache, uint32_t dev
     struct svmx__pipeline_table *table = atomic_load_explicit(&cache->table, memory_order_acquire);
     for (size_t i = 0; i <= table->mask; i++) {
         const struct svmx__pipeline *entry = atomic_load_explicit(&table->slots[i], memory_order_acquire);
-        if (entry && entry->key.device == device && entry->compiled == compiled) return true;
+        if (entry && entry->compiled && entry->key.device == device && entry->compiled == compiled) return true;
     }
     return false;
 }

@@ -92,9 +92,9 @@ static enum svmx_status value_check(const struct setting *setting, const char *o
     }
     if (strcmp(text, "auto") == 0 && strcmp(setting->fallback, "auto") == 0) return SVMX_OK;
     if (!number_parse(setting, text, number))
-        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s is '%s': give %s from %" PRIu64 " to %" PRIu64, origin, text,
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s is '%s': give %s from %" PRIu64 " to %" PRIu64 "%s", origin, text,
                           setting->kind == POWER_OF_TWO ? "a power of two" : "a whole number", setting->low,
-                          setting->high);
+                          setting->high, strcmp(setting->fallback, "auto") == 0 ? ", or auto" : "");
     return SVMX_OK;
 }
 

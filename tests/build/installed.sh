@@ -37,7 +37,7 @@ try() {
 }
 
 # header NUMBER-MACRO FILE
-number() { sed -n "s/^#define $1 \([0-9]*\).*/\1/p" "$stage$include/svmx/$2"; }
+number() { sed -n "s/^#define $1  *\([0-9][0-9]*\).*/\1/p" "$stage$include/svmx/$2"; }
 same() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'"; false; }; }
 
 version=$(number SVMX_VERSION_MAJOR svmx.h).$(number SVMX_VERSION_MINOR svmx.h).$(number SVMX_VERSION_PATCH svmx.h)

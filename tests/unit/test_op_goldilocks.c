@@ -77,7 +77,7 @@ Test(op_goldilocks, any_alignment_will_do) {
 
 /* 7 generates the units of the field (so do the papers on it say), whose order p - 1 is 2^32 (2^32 - 1). */
 Test(op_goldilocks, seven_to_the_half_of_the_order_is_minus_one) {
-    uint64_t x = 7, result = 1, next;
+    uint64_t x = 7, result = 1, next = 0;
     const struct svmx_slot times[] = {slot(&next, 8), slot(&result, 8), slot(&x, 8)};
     const struct svmx_slot square[] = {slot(&next, 8), slot(&x, 8), slot(&x, 8)};
     for (uint64_t exponent = (PRIME - 1) / 2; exponent; exponent >>= 1) {
