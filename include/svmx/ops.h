@@ -228,8 +228,8 @@ static inline enum svmx_status svmx_max_abs_diff_f64(svmx_batch_t *batch, double
 }
 
 /*
- * Shared by arithmetic modulo a number: n elements of `limbs` words each, lowest word first. The modulus is one element,
- * odd and greater than 1. Operands may be any numbers, also above the modulus; results are below it.
+ * Shared by arithmetic modulo a number: n elements of `limbs` words each, lowest word first. The modulus is one
+ * element, odd and greater than 1. Operands may be any numbers, also above the modulus; results are below it.
  */
 static inline enum svmx_status svmx_field_task(svmx_batch_t *batch, uint32_t op, uint32_t limbs, uint64_t *out,
                                                const uint64_t *a, const uint64_t *b, const uint64_t *modulus,

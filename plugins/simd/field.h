@@ -1,10 +1,10 @@
 /*
  * field.h: arithmetic modulo an odd number in words of 64 bits, for all instruction sets: elements of 4 or 6 words.
  *
- * A product modulo m is Montgomery's: redc(a, b) = a b / R modulo m with R = 2^(64 limbs), and redc(redc(a, b), R^2) =
- * a b. The prime of secp256k1 has a way of its own. What is made of a modulus is made once for a row of tasks that share
- * it. Operands may be any numbers. The fast ways are right for those below m, and see when they were not: then one more
- * redc with R modulo m brings any number below m.
+ * A product modulo m is Montgomery's: redc(a, b) = a b / R modulo m with R = 2^(64 limbs), and redc(redc(a, b), R^2)
+ * = a b. The prime of secp256k1 has a way of its own. What is made of a modulus is made once for a row of tasks that
+ * share it. Operands may be any numbers. The fast ways are right for those below m, and see when they were not: then
+ * one more redc with R modulo m brings any number below m.
  *
  *   field_scalar.c, field_avx2.c   these functions, without and with mulx
  *   field_avx512.c, field_ifma.c   eight elements side by side; the modulus and the rare cases from here
@@ -231,12 +231,12 @@ SIMD_INLINE bool field_add_below(uint64_t *out, const uint64_t *a, const uint64_
     return limbs_below(out, sum, carry, m, limbs);
 }
 
-/* False if m is not enough to bring a negative difference up to 0. */
-SIMD_INLINE bool field_sub_below(uint64_t *out, const uint64_t *a, const uint64_t *b, const uint64_t *m, int limbs) {
+/* Where m is not enough to bring a negative difference up to 0, the result is m and more. */
+SIMD_INLINE void field_sub_below(uint64_t *out, const uint64_t *a, const uint64_t *b, const uint64_t *m, int limbs) {
     uint64_t difference[FIELD_MAX_LIMBS], more[FIELD_MAX_LIMBS];
-    const uint64_t borrow = limbs_sub(difference, a, b, limbs), carry = limbs_add(more, difference, m, limbs);
+    const bool borrow = limbs_sub(difference, a, b, limbs);
+    limbs_add(more, difference, m, limbs);
     limbs_select(out, borrow, more, difference, limbs);
-    return carry >= borrow;
 }
 
 SIMD_INLINE void field_add(uint64_t *out, const uint64_t *a, const uint64_t *b, struct field_modulus *m, int limbs) {
@@ -252,8 +252,8 @@ SIMD_INLINE void field_add(uint64_t *out, const uint64_t *a, const uint64_t *b, 
 
 SIMD_INLINE void field_sub(uint64_t *out, const uint64_t *a, const uint64_t *b, struct field_modulus *m, int limbs) {
     uint64_t r[FIELD_MAX_LIMBS], x[FIELD_MAX_LIMBS], y[FIELD_MAX_LIMBS];
-    const bool fits = field_sub_below(r, a, b, m->m, limbs);
-    if (!fits || field_not_below(r, m, limbs)) {
+    field_sub_below(r, a, b, m->m, limbs);
+    if (field_not_below(r, m, limbs)) {
         field_reduce(x, a, m, limbs);
         field_reduce(y, b, m, limbs);
         field_sub_below(r, x, y, m->m, limbs);

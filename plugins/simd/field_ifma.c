@@ -1,17 +1,17 @@
 /*
  * field_ifma.c: products modulo an odd number for AVX-512 with IFMA and VBMI2, eight elements side by side.
  *
- * IFMA multiplies 52 bits by 52 and adds the low or the high 52 bits of the product to a word of 64: sums of many products
- * need no carry in between. So an element has digits of 52 bits here, 5 for 4 words and 8 for 6, and Montgomery's R is
- * 2^260 or 2^416. Bits of a factor above the 52nd are ignored, which saves most of the masks.
+ * IFMA multiplies 52 bits by 52 and adds the low or the high 52 bits of the product to a word of 64: sums of many
+ * products need no carry in between. So an element has digits of 52 bits here, 5 for 4 words and 8 for 6, and
+ * Montgomery's R is 2^260 or 2^416. Bits of a factor above the 52nd are ignored, which saves most of the masks.
  *
  *   redc(a, b)   a b / R modulo m, as a sum of digits with carries still in them; less than 2 m if a < m or b < m
  *   mod_mul      redc(redc(a, b), R^2 modulo m); modulo the prime of secp256k1 the high half is folded down instead
  *   mont_mul     redc(a 2^4, b) or redc(a 2^32, b): the shift makes up for the larger R
  *
  * The last subtraction of m is decided by the highest digit. Where that cannot tell, or a result is not below m because
- * operands were not, the group is reduced once more and compared in full: a lane in 2^40 and less for random numbers,
- * but every one for a modulus whose highest digit is 0.
+ * operands were not, the group is reduced once more and compared in full: a lane in 2^40 or less for random numbers
+ * below m, but every one for a modulus whose highest digit is 0.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -115,9 +115,9 @@ SIMD_INLINE word digit_clear(word d) { return _mm512_and_si512(d, word_all(DIGIT
 /* ---- products --------------------------------------------------------------------------------------------- */
 
 /*
- * Digit by digit of b: a b_i, then q m that makes the lowest digit 0, then all move down by one. High halves are added
- * after the move, to the digit that they belong to, and those with q last: it is what they wait for. A sum is of at most
- * 4 x 8 terms of 52 bits.
+ * Digit by digit of b: a b_i, then q m that makes the lowest digit 0, then all move down by one. High halves are
+ * added after the move, to the digit that they belong to, and those with q last: it is what they wait for. A sum is
+ * of at most 4 x 8 terms of 52 bits.
  */
 SIMD_INLINE void redc(word *t, const word *a, const word *b, const struct constants *k, int digits) {
     const word zero = _mm512_setzero_si512();
@@ -156,21 +156,19 @@ static SIMD_ALIGNED_FRAME void reduce_5(word t[5], const struct constants *k) { 
 static SIMD_ALIGNED_FRAME void reduce_8(word t[8], const struct constants *k) { reduce_digits(t, k, 8); }
 
 /*
- * t less m where that is due, carries done. The highest digit with the carry from the one below it decides; that may be one
- * too small, so it is sure unless it is the modulus' or one less. Where it is not sure, or the result is not surely
- * below m, the long way, on a copy: t stays in registers.
+ * t less m where that is due, carries done. It is where the highest digit, with the carry from the one below it, is
+ * more than the modulus': that may be one too small, but never too large. What is not below m afterwards by its
+ * highest digit goes the long way, on a copy: t stays in registers.
  */
 SIMD_INLINE void digits_below(word *t, const struct constants *k, int digits) {
     const int top = digits - 1;
     word copy[MAX_DIGITS];
     const word m_top = word_all(k->m[top]), guess = add(t[top], _mm512_srli_epi64(t[top - 1], DIGIT));
     const __mmask8 due = _mm512_cmpgt_epu64_mask(guess, m_top);
-    __mmask8 doubtful = _mm512_cmple_epu64_mask(_mm512_sub_epi64(m_top, guess), word_all(1));
     FIELD_UNROLL for (int i = 0; i < digits; i++) copy[i] = t[i];
     FIELD_UNROLL for (int i = 0; i < digits; i++) t[i] = _mm512_mask_sub_epi64(t[i], due, t[i], word_all(k->m[i]));
     digits_carry(t, digits);
-    doubtful |= _mm512_cmpge_epu64_mask(t[top], m_top);
-    if (__builtin_expect(doubtful != 0, 0)) {
+    if (__builtin_expect(_mm512_cmpge_epu64_mask(t[top], m_top) != 0, 0)) {
         digits == 5 ? reduce_5(copy, k) : reduce_8(copy, k);
         FIELD_UNROLL for (int i = 0; i < digits; i++) t[i] = copy[i];
     }
@@ -199,9 +197,9 @@ static SIMD_ALIGNED_FRAME void reduce_secp(word t[5]) {
 }
 
 /*
- * p = 2^256 - FIELD_SECP, so 2^260 is 16 FIELD_SECP modulo p. The high five digits fold down to one, and with what is above
- * 2^256 in the fifth that folds down again. What carries then still bring is little: the number is below p unless its
- * highest 48 bits are all ones, or more.
+ * p = 2^256 - FIELD_SECP, so 2^260 is 16 FIELD_SECP modulo p. The high five digits fold down to one, and with what is
+ * above 2^256 in the fifth that folds down again. What carries then still bring is little: the number is below p
+ * unless its highest 48 bits are all ones, or more.
  */
 SIMD_INLINE void fold_secp(word *t) {
     const word fold = word_all(16 * FIELD_SECP);
@@ -267,8 +265,9 @@ SIMD_INLINE void digits_store(uint8_t *at, const word *d, int limbs) {
 }
 
 /*
- * Many groups, one behind the other in memory. The next operands are loaded between the steps: shuffles and shifts that wait
- * for nothing, beside a step that is a chain of carries and mostly waits for itself. Behind the last group, that one again.
+ * Many groups, one behind the other in memory. The next operands are loaded between the steps: shuffles and shifts
+ * that wait for nothing, beside a step that is a chain of carries and mostly waits for itself. Behind the last group,
+ * that one again.
  */
 SIMD_INLINE void groups_run(const struct field_piece *p, size_t groups, const struct constants *k, int limbs,
                             struct operation operation) {
@@ -374,7 +373,7 @@ static void mont_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t en
 
 const struct simd_kernel simd_field_ifma[SIMD_FIELD_PRODUCTS] = {
     {"mod_mul_u256", mul_u256, NULL, 64, 4000},
-    {"mont_mul_u256", mont_u256, NULL, 64, 5000},
-    {"mod_mul_u384", mul_u384, NULL, 64, 22000},
-    {"mont_mul_u384", mont_u384, NULL, 64, 13000},
+    {"mont_mul_u256", mont_u256, NULL, 64, 4600},
+    {"mod_mul_u384", mul_u384, NULL, 64, 21000},
+    {"mont_mul_u384", mont_u384, NULL, 64, 11500},
 };

@@ -1,10 +1,11 @@
 /*
  * field_lanes.h: eight elements of 4 or 6 words side by side, for AVX-512.
  *
- * In memory the words of an element lie together; in lanes, word k of eight elements is one vector. Getting there and back
- * is eight shuffles for four words. Lanes do not stand in the order of the elements, but in the same one everywhere:
+ * In memory the words of an element lie together; in lanes, word k of eight elements is one vector. Getting there and
+ * back is eight shuffles for four words. Lanes do not stand in the order of the elements, but in the same one
+ * everywhere:
  *
- *   rows in memory     0: e0 e1     1: e2 e3     2: e4 e5     3: e6 e7        a row is 64 bytes: two elements of 4 words
+ *   rows in memory     0: e0 e1     1: e2 e3     2: e4 e5     3: e6 e7        a row: two elements of 4 words
  *   lanes of a word    e0 e2 e1 e3 e4 e6 e5 e7
  *
  * Also here: elements of short tasks, and what is left of long ones, gathered until they are eight. Included by

@@ -35,7 +35,7 @@ SIMD_INLINE vec add(vec a, vec b, vec s __attribute__((unused)), vec t __attribu
     return below_prime(v_plus_where_less(sum, v_set(GOLDILOCKS_CARRY), sum, b));
 }
 
-/* Neither correction can overflow: low - high is close to 2^64 after a borrow, and the last sum far from it after a carry. */
+/* Neither correction overflows: low - high is close to 2^64 after a borrow, the last sum far from it after a carry. */
 SIMD_INLINE vec multiply(vec a, vec b, vec s __attribute__((unused)), vec t __attribute__((unused))) {
     const vec carry = v_set(GOLDILOCKS_CARRY);
     vec upper;

@@ -155,9 +155,9 @@ static void device_init(struct svmx__device *device, struct svmx_executor *execu
 enum svmx_status svmx__devices_find(struct svmx_executor *executor, struct svmx__text *why) {
     struct search search = {.executor = executor};
     for (uint32_t i = 0; i < executor->registry.backend_count; i++) svmx__host_opened(&executor->registry.backends[i]);
-    enum svmx_status status = svmx__fail(why, SVMX_ERR_MEMORY, "no memory for devices");
+    enum svmx_status status = SVMX_OK;
     search.taken = calloc(executor->registry.selection.item_count + 1, sizeof *search.taken);
-    if (!search.taken) return status;
+    if (!search.taken) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory for devices");
     for (uint32_t i = 0; i < executor->registry.backend_count; i++) {
         status = search_backend(&search, &executor->registry.backends[i]);
         if (status != SVMX_OK) goto free_search;

@@ -120,6 +120,7 @@ static enum svmx_status test_examples(struct svmx__device *device, const struct 
         status = add_row(rows, op, slots, expected, why);
     }
     if (status == SVMX_OK) status = run_rows(device, op, pipeline, rows, "example", why);
+    if (status == SVMX_TIMEOUT && device->host_memory) return status; /* a device that is late may still read them */
     for (uint32_t e = 0; e < COUNT; e++) free(blocks[e]);
     return status;
 }

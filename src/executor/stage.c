@@ -124,13 +124,15 @@ static enum svmx_status acquire(struct svmx__part *part, enum svmx_memory_kind k
     return status;
 }
 
+static enum svmx_status sizes_do_not_fit(struct svmx__part *part) {
+    (void)snprintf(part->reason, sizeof part->reason, "the sizes of its tasks do not fit in 64 bits");
+    return SVMX_ERR_OVERFLOW;
+}
+
 static enum svmx_status place_on_device(struct svmx__part *part, uint64_t scratch_bytes) {
     const struct svmx__layout *layout = part->layout;
     struct arena_sizes sizes;
-    if (!measure(part, &sizes)) {
-        (void)snprintf(part->reason, sizeof part->reason, "the sizes of its tasks do not fit in 64 bits");
-        return SVMX_ERR_OVERFLOW;
-    }
+    if (!measure(part, &sizes)) return sizes_do_not_fit(part);
     bool shares = (part->device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
     uint64_t device_in = shares ? 0 : sizes.in, device_out = shares ? 0 : sizes.out;
     const struct {
@@ -185,6 +187,6 @@ enum svmx_status svmx__stage(struct svmx__part *part) {
         return SVMX_ERR_MEMORY;
     }
     uint64_t scratch_bytes;
-    if (!svmx__mul(part->units, part->layout->scratch_bytes_per_unit, &scratch_bytes)) return SVMX_ERR_OVERFLOW;
+    if (!svmx__mul(part->units, part->layout->scratch_bytes_per_unit, &scratch_bytes)) return sizes_do_not_fit(part);
     return device->host_memory ? place_in_host_memory(part, scratch_bytes) : place_on_device(part, scratch_bytes);
 }

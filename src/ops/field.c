@@ -65,8 +65,9 @@ static void shift_right(uint64_t *r, unsigned by, unsigned n) {
 }
 
 /*
- * One digit of the quotient: x has n + 1 words and is less than d * 2^64; d has n and its top bit set. Leaves x modulo d
- * with a top word of 0. The guess from the top words is never too small and at most 2 too large (Knuth, volume 2, 4.3.1).
+ * One digit of the quotient: x has n + 1 words and is less than d * 2^64; d has n and its top bit set. Leaves x
+ * modulo d with a top word of 0. The guess from the top words is never too small and at most 2 too large (Knuth,
+ * volume 2, 4.3.1).
  */
 static void divide_step(uint64_t *x, const uint64_t *d, unsigned n) {
     const u128 top = (u128)x[n] << 64 | x[n - 1];

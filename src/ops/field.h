@@ -34,9 +34,9 @@ enum svmx_status svmx__field_check(const struct svmx_param *params, const struct
 enum svmx_status svmx__field_shape(const struct svmx_param *params, uint64_t size, uint64_t *bytes);
 
 /*
- * For an operation's fill. The modulus is moduli[seed % count]; where that is NULL, a random one of any length. The first
- * elements are all pairs of 0, 1, m - 1, m, m + 1 and the largest number; the others are random and below the modulus
- * unless its highest word is 0.
+ * For an operation's fill. The modulus is moduli[seed % count]; where that is NULL, a random one of any length. The
+ * first elements are all pairs of 0, 1, m - 1, m, m + 1 and the largest number; the others are random and below the
+ * modulus unless its highest word is 0.
  */
 void svmx__field_fill(const struct svmx_slot *slots, uint64_t seed, unsigned limbs, const uint64_t *const *moduli,
                       unsigned count);

@@ -1,6 +1,6 @@
 /*
- * test_op_field.c: arithmetic modulo a number, both sizes: small moduli exhaustively, large ones against OpenSSL's numbers,
- * published points of curves; and what is refused.
+ * test_op_field.c: arithmetic modulo a number, both sizes: small moduli exhaustively, large ones against OpenSSL's
+ * numbers, published points of curves; and what is refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * test_op_goldilocks.c: arithmetic modulo 2^64 - 2^32 + 1 against another way to it: shifts and additions, a bit at a time.
+ * test_op_goldilocks.c: arithmetic modulo 2^64 - 2^32 + 1 against another way to it: shifts and additions, a bit at a
+ * time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * test_simd_field.c: the kernels modulo a number, called by hand: any cut of a dispatch, many short tasks with the same and
- * with other moduli, operands at the edges, on every instruction set, give the bytes of the reference code.
+ * test_simd_field.c: the kernels modulo a number, called by hand: any cut of a dispatch, many short tasks with the
+ * same and with other moduli, operands at the edges, on every instruction set, give the bytes of the reference code.
  *
  * A machine with IFMA never takes the kernels for those without: only here do they run on it.
  *
