@@ -259,8 +259,9 @@ static uint32_t rounds_for(const struct bench *bench, struct bench_lane *const *
     return rounds < bench->rounds ? (uint32_t)rounds : bench->rounds;
 }
 
-static void say_noise(struct note *note, const struct bench *bench, const struct bench_lane *lane, double others) {
-    double noise = bench_noise(bench, lane);
+static void say_noise(struct note *note, const struct bench *bench, struct bench_lane *const *lanes, double others) {
+    double noise = bench_noise(bench, lanes[0]);
+    if (lanes[1]) noise = fmax(noise, bench_noise(bench, lanes[1]));
     if (noise > 1.3) say(note, "the machine was unquiet (%.1fx)", noise);
     if (others > too_busy) say(note, "others used %.0f %% of the machine", 100 * others);
 }
@@ -341,7 +342,7 @@ static void measure(struct ops *ops, const struct ops_case *c, enum ops_width wi
     if (width == OPS_ALL) say(&note, "%u threads", (unsigned)ops->threads);
     if (c->remark) say(&note, "%s", c->remark);
     if (c->peer.missing) say(&note, "%s skipped: %s", c->peer.name, c->peer.missing);
-    say_noise(&note, &bench, &pair->lanes[0], others);
+    say_noise(&note, &bench, lanes, others);
     bool unjudged = width == OPS_ALL && others > too_busy && bound_of(ops, &c->ask[width]) > 0;
     if (unjudged) say(&note, "ratio >= %.3g not judged", bound_of(ops, &c->ask[width]));
     write_row(ops, c, width, !unjudged,
