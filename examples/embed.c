@@ -21,9 +21,9 @@ int main(void) {
     const float a[4] = {1, 2, 3, 4}, b[4] = {10, 20, 30, 40};
     float sums[4];
 
-    svmx_keccak256(batch, digests[0], messages, offsets, 2);
-    svmx_vec_add_f32(batch, sums, a, b, 4);
-    if (svmx_run(batch) != SVMX_OK) return fprintf(stderr, "%s\n", svmx_batch_error(batch)), 1;
+    if (svmx_keccak256(batch, digests[0], messages, offsets, 2) != SVMX_OK || /* each adds a task, or says why not */
+        svmx_vec_add_f32(batch, sums, a, b, 4) != SVMX_OK || svmx_run(batch) != SVMX_OK)
+        return fprintf(stderr, "%s\n", svmx_batch_error(batch)), 1;
 
     for (int i = 0; i < 4; i++) printf("%02x", digests[0][i]);
     printf("... %g %g %g %g\n", sums[0], sums[1], sums[2], sums[3]); /* 4e03657a... 11 22 33 44 */

@@ -1,7 +1,9 @@
 # Compiled with every `make check` against the headers that embedders see, and run by tests/build/examples.sh.
-check_PROGRAMS += %D%/embed
+check_PROGRAMS += %D%/embed %D%/grid-objects
 %C%_embed_CPPFLAGS = $(public_cppflags)
 %C%_embed_LDADD = libsvmx.la
+%C%_grid_objects_CPPFLAGS = $(public_cppflags)
+%C%_grid_objects_LDADD = libsvmx.la
 
 if HAVE_SHARED
 check_LTLIBRARIES += %D%/template-plugin/template.la

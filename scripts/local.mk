@@ -1,4 +1,5 @@
 EXTRA_DIST += \
+	%D%/check-gpu-compile.sh \
 	%D%/common.sh \
 	%D%/coverage.sh \
 	%D%/format.sh \

@@ -2,11 +2,14 @@
 # setup.sh [PROFILE]: installs the Debian or Ubuntu packages that a profile needs and that are missing, and says so.
 #
 #   quickstart   compiler, make, autotools, xxHash: enough for the library, the command and the SIMD plugin; and, where
-#                they are to be had, libsecp256k1 and libsodium, without which a few operations are off
-#   test         all that scripts/test.sh uses: clang, Criterion, OpenSSL, the libraries of signatures as well
+#                they are to be had, libsecp256k1 and libsodium, without which a few operations are off, the headers and
+#                the loader of OpenCL, without which its plugin is off, and PoCL, an OpenCL driver for the CPU
+#   test         all that scripts/test.sh uses: clang, Criterion, OpenSSL, the libraries of signatures, and three OpenCL
+#                drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to be had, the packages of gpu
 #   coverage     test and gcovr
 #   bench        quickstart and the peers of the benchmarks: StarPU, OpenSSL, OpenBLAS, libsecp256k1, libsodium, and
 #                libipsec-mb on x86-64
+#   gpu          compilers of scripts/check-gpu-compile.sh: clang 15 with libclc, llvm-spirv and spirv-val
 #   long         test, a cross-compiler for aarch64 and qemu
 #
 # Uses apt-get, with sudo when not root. Takes a moment and touches nothing when nothing is missing.
@@ -17,21 +20,28 @@ set -eu
 
 quickstart="gcc libc6-dev make autoconf automake libtool pkg-config libxxhash-dev"
 tests="$quickstart clang clang-format binutils xz-utils libcriterion-dev libssl-dev libsecp256k1-dev libsodium-dev"
+opencl="opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd"
+tests="$tests $opencl mesa-opencl-icd oclgrind"
+gpu="clang-15 libclc-15-dev llvm-spirv-15 spirv-tools"
 extras= # wanted, not needed
 case ${1:-quickstart} in
 quickstart)
     packages=$quickstart
-    extras="libsecp256k1-dev libsodium-dev"
+    extras="libsecp256k1-dev libsodium-dev $opencl"
     ;;
-test) packages=$tests ;;
+test)
+    packages=$tests
+    extras=$gpu
+    ;;
 coverage) packages="$tests gcovr" ;;
 bench)
-    packages="$quickstart libstarpu-dev libssl-dev libopenblas0 libsecp256k1-dev libsodium-dev"
+    packages="$quickstart libstarpu-dev libssl-dev libopenblas0 libsecp256k1-dev libsodium-dev $opencl"
     case $(uname -m) in x86_64) packages="$packages libipsec-mb-dev" ;; esac
     ;;
+gpu) packages="gcc libc6-dev $gpu" ;;
 long) packages="$tests gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
 -h | --help) help ;;
-*) die "unknown profile '$1': quickstart, test, coverage, bench or long" ;;
+*) die "unknown profile '$1': quickstart, test, coverage, bench, gpu or long" ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then

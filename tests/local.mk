@@ -21,8 +21,13 @@ AM_TESTS_ENVIRONMENT = \
 	SVMX_TEST_CRITERION_SUITES='$(criterion_suites)'; export SVMX_TEST_CRITERION_SUITES; \
 	SVMX_TEST_CRITERION_REASON='$(CRITERION_REASON)'; export SVMX_TEST_CRITERION_REASON; \
 	SVMX_TEST_CC='$(CC)'; export SVMX_TEST_CC; \
+	SVMX_TEST_OPENCL_VENDORS="$${OCL_ICD_VENDORS-}"; export SVMX_TEST_OPENCL_VENDORS; \
+	OCL_ICD_VENDORS=/no/drivers/but/those/a/suite/asks/for; export OCL_ICD_VENDORS; \
+	POCL_CACHE_DIR='$(abs_top_builddir)/tests/run/pocl-cache'; export POCL_CACHE_DIR; \
+	MESA_SHADER_CACHE_DIR='$(abs_top_builddir)/tests/run/mesa-cache'; export MESA_SHADER_CACHE_DIR; \
 	unset SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
-	  SUPERVM_TIMEOUT_MS SUPERVM_LOG;
+	  SUPERVM_MAX_PIPELINES SUPERVM_TIMEOUT_MS SUPERVM_LOG SUPERVM_CACHE_BYTES; \
+	SUPERVM_CACHE_DIR=off; export SUPERVM_CACHE_DIR;
 TEST_EXTENSIONS = .sh
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite
 SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL)
@@ -56,4 +61,4 @@ test-backends.stamp: $(check_LTLIBRARIES)
 	$(AM_V_GEN)$(SHELL) $(top_srcdir)/scripts/place-modules $(abs_top_builddir)/test-backends $(SVMX_OBJDIR) \
 	  $(check_LTLIBRARIES) && : >$@
 CLEANFILES += test-backends.stamp
-$(TEST_LOGS): backends.stamp test-backends.stamp svmx$(EXEEXT) $(top_srcdir)/tests/run-suite
+$(TEST_LOGS): backends.stamp test-backends.stamp $(opencl_layer) svmx$(EXEEXT) $(top_srcdir)/tests/run-suite

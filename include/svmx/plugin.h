@@ -45,7 +45,7 @@ extern "C" {
 #endif
 
 #define SVMX_ABI_MAJOR     1
-#define SVMX_ABI_MINOR     0
+#define SVMX_ABI_MINOR     1
 #define SVMX_PLUGIN_MAGIC  UINT64_C(0x4e4947554c505653) /* "SVPLUGIN" in memory */
 #define SVMX_PLUGIN_SYMBOL "svmx_plugin"
 
@@ -81,9 +81,9 @@ struct svmx_host {
     /* The executor's clock, ns. Monotonic; real or modelled. Use no other clock for what a ticket reports. */
     uint64_t (*now)(const struct svmx_host *host);
 
-    /* Runs the reference code of an operation on one task, in the calling thread: `slots` hold host addresses.
-     * SVMX_ERR_UNKNOWN for an operation that the core does not know. Always gives the right bytes. With slots NULL
-     * nothing is run: it only says whether the operation is known. */
+    /* Runs the reference code of an operation, built in or registered by the user, on one task in the calling thread:
+     * `slots` hold host addresses. SVMX_ERR_UNKNOWN for an operation that the core does not know. Always gives the right
+     * bytes. With slots NULL nothing is run: it only says whether the operation is known. */
     enum svmx_status (*reference)(const struct svmx_host *host, const char *op, const struct svmx_slot *slots,
                                   size_t slot_count);
 };
@@ -156,6 +156,14 @@ struct svmx_op_desc {
     const struct svmx_param *params; /* in the order of the slots: outputs first */
     uint32_t param_count;
     uint32_t scratch_bytes_per_unit; /* of scratch that every dispatch of it brings */
+
+    /* ABI 1.1. Device code of an operation that a user registered; NULL and 0 for built-in ones, whose code is the
+     * plugin's own. It follows the rules of docs/KERNELS.md, as ours does: one kernel, named like the operation. */
+    const char *opencl_c; /* text, without the common part, which the plugin puts in front */
+    const void *spirv;    /* a module */
+    size_t spirv_bytes;
+    uint32_t local; /* size of a work-group */
+    uint32_t grain; /* units that a work-item takes, a power of two */
 };
 
 struct svmx_pipeline_desc {
@@ -164,6 +172,11 @@ struct svmx_pipeline_desc {
     uint64_t bucket;     /* units that a launch of it is sized for, a power of two; launches may be smaller */
     const void *binary;  /* what pipeline_binary gave an earlier process for this key, or NULL */
     size_t binary_bytes; /* a plugin that cannot use it builds from source and says so in the log */
+
+    /* ABI 1.1. Which way of computing it, 0 being the plugin's best guess: the core measures those that there are and
+     * keeps the fastest. SVMX_ERR_UNKNOWN past the last. Always 0 on INLINE devices. */
+    uint32_t variant;
+    uint32_t reserved;
 };
 
 /* ---- commands --------------------------------------------------------------------------------------------- */
@@ -261,7 +274,7 @@ struct svmx_backend_ops {
     /* Builds the kernel of an operation for a bucket; may take long. SVMX_ERR_UNSUPPORTED = this device does not do
      * this operation: no fault, the core asks once. The core owns the pipeline until pipeline_free, and runs the
      * operation's known answers through it before any work. A plugin may answer with a pointer that it gave before
-     * (one kernel for several buckets): it is not proved again, and each build is matched by one free. */
+     * (one kernel for several buckets of an operation): it is not proved again, and each build is matched by one free. */
     enum svmx_status (*pipeline_build)(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                        struct svmx_pipeline **pipeline);
     void (*pipeline_free)(void *self, struct svmx_pipeline *pipeline);
@@ -277,7 +290,8 @@ struct svmx_backend_ops {
 
     /* Hands a list to the device and returns a ticket. A failed submit has started nothing. The list may go as soon
      * as submit returns; the host arrays of its dispatches may not. Ticket 0 means that all of it is done already
-     * (INLINE devices): the core then does not call wait and takes the time by its own clock. */
+     * (INLINE devices): the core then does not call wait and takes the time by its own clock. A HOST_MEMORY device
+     * works in the caller's memory and answers no other: one that does is given up. */
     enum svmx_status (*submit)(void *self, const struct svmx_submission *submission, uint64_t *ticket);
 
     /* Waits up to timeout_ns for a ticket; 0 polls. SVMX_TIMEOUT: not finished, the ticket stays. Any other status is

@@ -5,7 +5,8 @@
  *
  *   SIMPLE    open an executor, fill a batch, run it, read the bytes
  *   CONTEXT   generic tasks, submit without waiting, poll, wait, cancel, completion by callback or eventfd
- *   ADVANCED  options, devices, load report, operations, settings, counters, receipts
+ *   ADVANCED  options, devices, load report, operations, your own operations, settings, counters, receipts, the cache
+ *             on disk
  *
  *   svmx_executor_t *ex;  svmx_batch_t *batch;  struct svmx_error error;
  *   svmx_open(&ex, NULL, &error);
@@ -25,7 +26,10 @@
  *   zero       A task of no items is fine and its memory may be NULL; an empty batch completes at once.
  *   threads    An executor may be used by any number of threads. A batch belongs to one thread at a time; once
  *              submitted, any thread may poll, wait for and cancel it.
- *   NULL       A handle that is NULL gives SVMX_ERR_ARGUMENT; destroy and close of NULL do nothing.
+ *   NULL       A handle or an output that is NULL gives SVMX_ERR_ARGUMENT; destroy and close of NULL do nothing.
+ *   size       A struct with a `size` has it set by the caller, to sizeof. One of an older version, which is smaller, gets
+ *              the fields that it has; of a newer one, fields that the library does not know are left as they are.
+ *              Smaller than in version 0.1.0 is SVMX_ERR_ARGUMENT.
  *   bits       Which device computed never changes a bit of a result.
  *
  * There is no global state: two executors in one process share nothing but code.
@@ -62,8 +66,9 @@ struct svmx_error {
  * Opens an executor: loads backends, finds devices, starts threads. Blocks for as long as drivers take to answer.
  * `options` may be NULL for the defaults and the environment (SUPERVM_*, see svmx.7); it is copied. `error` may be
  * NULL. A backend that cannot be loaded is no error unless SUPERVM_BACKENDS demands it (+name): svmx_load_report_get
- * tells. Errors: ARGUMENT (a setting is malformed), UNKNOWN (no such backend; the text lists the known ones), BACKEND
- * (a demanded backend failed), MEMORY, SYSTEM.
+ * tells. Errors: ARGUMENT (executor is NULL; options.size, flags or static_plugins breaks a rule; a setting is
+ * malformed, or a backend cannot follow it), UNKNOWN (no such backend, the text lists the known ones; or it has no such
+ * device), BACKEND (a demanded backend failed), MEMORY, SYSTEM (no threads).
  */
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options *options,
                                                        struct svmx_error *error);
@@ -77,20 +82,22 @@ SVMX_EXPORT void svmx_close(svmx_executor_t *executor);
 
 /*
  * Makes an empty batch. It keeps its memory over svmx_batch_reset, so a program that makes one batch a thread and
- * reuses it allocates nothing in steady state. Errors: ARGUMENT, MEMORY, CLOSED.
+ * reuses it allocates nothing in steady state. Errors: ARGUMENT (NULL), MEMORY, CLOSED.
  */
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_batch_create(svmx_executor_t *executor, svmx_batch_t **batch);
 
-/* Frees a batch. One that is under way is cancelled if that is still possible and waited for otherwise. */
+/* Frees a batch. One that is under way is cancelled if that is still possible and waited for otherwise. NULL is fine. */
 SVMX_EXPORT void svmx_batch_destroy(svmx_batch_t *batch);
 
-/* Empties a batch for new tasks; tag, callback and eventfd stay. Errors: ARGUMENT, STATE (it is under way), CLOSED. */
+/* Empties a batch for new tasks; tag, callback and eventfd stay. Errors: ARGUMENT (NULL), STATE (it is under way),
+ * CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_reset(svmx_batch_t *batch);
 
 /*
  * Runs a batch and waits for it. Small work for the CPU is computed in the calling thread. On SVMX_OK every output
  * is written. A failing device costs time, not the answer. Runs once: reset it for new tasks, or call
- * svmx_batch_rearm to run the same tasks again. Errors: ARGUMENT (overlap), STATE, CLOSED, MEMORY.
+ * svmx_batch_rearm to run the same tasks again. Errors: ARGUMENT (NULL, overlap), STATE (it is under way or has run),
+ * CLOSED, MEMORY.
  */
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_run(svmx_batch_t *batch);
 
@@ -113,7 +120,8 @@ enum svmx_arg_kind {
     SVMX_ARG_HOST = 1,   /* memory of the caller */
     SVMX_ARG_SCALAR = 2, /* a value */
     SVMX_ARG_RESULT = 3, /* an output of an earlier task of the same batch, as input */
-    SVMX_ARG_BUFFER = 4  /* a buffer that stays on devices; reserved: SVMX_ERR_UNSUPPORTED in this version */
+    SVMX_ARG_BUFFER = 4, /* a buffer that stays on devices; reserved: SVMX_ERR_UNSUPPORTED in this version */
+    SVMX_ARG_LIBRARY = 5 /* an output in memory of the library: svmx_result tells where */
 };
 
 /* An argument. Made by the functions below; the fields are for them and for bindings to other languages. */
@@ -190,6 +198,13 @@ static inline struct svmx_arg svmx_f64(double value) {
     return arg;
 }
 
+/* `count` elements of output in memory of the library: svmx_result tells where they are once the batch is done. */
+static inline struct svmx_arg svmx_out_library(enum svmx_type type, uint64_t count) {
+    struct svmx_arg arg = svmx_in(type, (const void *)0, count);
+    arg.kind = SVMX_ARG_LIBRARY;
+    return arg;
+}
+
 /* Output number `output` of the earlier task `task` (svmx_batch_task_count before it was added) as an input. */
 static inline struct svmx_arg svmx_result_of(enum svmx_type type, uint32_t task, uint32_t output) {
     struct svmx_arg arg = {SVMX_ARG_RESULT, (uint32_t)type, 0, {0}, 0};
@@ -202,29 +217,48 @@ static inline struct svmx_arg svmx_result_of(enum svmx_type type, uint32_t task,
  * Adds a task: operation `op` (ops.h, or svmx_op_find) with its arguments in the order of its signature, outputs first.
  * Checks everything that can be checked without running. A refused task leaves the batch as it was. Tasks of one
  * batch run in any order, except that a task runs after those whose results it takes. Errors: UNKNOWN (op), ARGUMENT
- * (count, type, NULL, lengths that disagree, a result that does not exist), OVERFLOW, UNSUPPORTED (a buffer), STATE
- * (submitted already), MEMORY, CLOSED. Does not block.
+ * (NULL, count, type, lengths that disagree, a result that does not exist, what the operation refuses), OVERFLOW (a
+ * size), UNSUPPORTED (a buffer), STATE (submitted already), MEMORY, CLOSED. Does not block.
  */
 SVMX_EXPORT enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op, const struct svmx_arg *args,
                                             size_t arg_count);
 
+/*
+ * Memory of the library to write inputs into, aligned to 64 bytes, so that a device need not copy them: the tasks of one
+ * operation are taken in place if all their inputs lie in one piece, so ask once for all of a batch where you can. Tasks
+ * name it like memory of their own. It is the caller's to write until submit and after completion, and goes with
+ * svmx_batch_reset, svmx_batch_destroy or svmx_close; svmx_batch_rearm leaves it. Contents are whatever they were. For 0
+ * bytes an address that must not be used. Does not block. Errors: ARGUMENT (NULL), OVERFLOW (bytes), STATE (submitted
+ * already), MEMORY, CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t bytes, void **memory);
+
+/*
+ * Where output number `output` of a task is, and its bytes (may be NULL), after the batch is done: for svmx_out_library
+ * memory of the library, which goes with svmx_batch_reset, rearm, destroy or svmx_close; else what the task named. Errors:
+ * ARGUMENT (batch or data is NULL), STATE (not done, or cancelled), UNKNOWN (no such task or output).
+ */
+SVMX_EXPORT enum svmx_status svmx_result(svmx_batch_t *batch, uint32_t task, uint32_t output, void **data,
+                                         uint64_t *bytes);
+
 /* How many tasks a batch has: also the number that the next one gets. 0 for NULL. */
 SVMX_EXPORT uint32_t svmx_batch_task_count(const svmx_batch_t *batch);
 
-/* A number of the caller's that goes into the batch's receipts. Errors: ARGUMENT, STATE. */
+/* A number of the caller's that goes into the batch's receipts. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_tag(svmx_batch_t *batch, uint64_t tag);
 
 /*
  * Called once for each submission that was taken, when the results are there, or it was cancelled: after svmx_submit
  * in a thread of the library, after svmx_run in whichever thread finished. The batch is still the library's while the
  * callback runs: it may call svmx_receipt_get and submit other batches (not blocking), but must not wait for, reset
- * or destroy this one.
+ * or destroy this one. A NULL `done` takes it away. Errors: ARGUMENT (batch is NULL), STATE (under way), CLOSED.
  */
 typedef void (*svmx_done_fn)(svmx_batch_t *batch, enum svmx_status status, void *user);
 SVMX_EXPORT enum svmx_status svmx_batch_on_done(svmx_batch_t *batch, svmx_done_fn done, void *user);
 
 /* 1 is added to this eventfd of the caller's when the batch is done; -1 for none. The caller keeps it open until the batch
- * is destroyed or has another one set. */
+ * is destroyed or has another one set; whether it is an eventfd is not checked. Errors: ARGUMENT (batch is NULL), STATE
+ * (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_eventfd(svmx_batch_t *batch, int fd);
 
 enum svmx_submit_flags {
@@ -233,11 +267,13 @@ enum svmx_submit_flags {
 
 /*
  * Hands a batch over and returns. On success the library has it until completion; on any other status it is still
- * the caller's, unchanged. Blocks while the queue is full, unless told not to. Errors: as svmx_run; BUSY.
+ * the caller's, unchanged. Blocks while the queue is full, unless told not to: then BUSY.
+ * Errors: as svmx_run; ARGUMENT also for unknown flags.
  */
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_submit(svmx_batch_t *batch, uint32_t flags);
 
-/* Never blocks. OK: done. BUSY: under way. CANCELLED. An error: it failed. STATE: it was not submitted. */
+/* Never blocks. OK: done, every output is written. BUSY: under way. CANCELLED. Errors: ARGUMENT (NULL), STATE (it was not
+ * submitted). */
 SVMX_EXPORT enum svmx_status svmx_poll(svmx_batch_t *batch);
 
 /* Waits up to `timeout_ns` (UINT64_MAX: for ever) for completion. TIMEOUT: not yet, it goes on. Else as svmx_poll. */
@@ -245,11 +281,12 @@ SVMX_EXPORT enum svmx_status svmx_wait(svmx_batch_t *batch, uint64_t timeout_ns)
 
 /*
  * Takes a batch back if nothing of it has started: then OK, no output is touched, and svmx_wait soon says CANCELLED. BUSY:
- * too late, it runs and will complete. STATE: not submitted, or done. Never blocks.
+ * too late, it runs and will complete. Errors: ARGUMENT (NULL), STATE (not submitted, or done). Never blocks.
  */
 SVMX_EXPORT enum svmx_status svmx_cancel(svmx_batch_t *batch);
 
-/* Makes a batch that is done ready to be submitted again with the same tasks. Errors: ARGUMENT, STATE. */
+/* Makes a batch that is done ready to be submitted again with the same tasks. Errors: ARGUMENT (NULL), STATE (under way, or
+ * it has not run), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_rearm(svmx_batch_t *batch);
 
 /* ==== ADVANCED ================================================================================================ */
@@ -287,13 +324,22 @@ struct svmx_options {
      * array and what it points at live until svmx_close. */
     const struct svmx_plugin *const *static_plugins;
     size_t static_plugin_count;
+    uint32_t max_pipelines; /* SUPERVM_MAX_PIPELINES: compiled pipelines kept, least recently used out; default 1024 */
+    uint32_t reserved2;
+    /* SUPERVM_CACHE_DIR: folder of compiled pipelines, absolute, made when it is needed; "off" for none; default
+     * $XDG_CACHE_HOME/svmx, else $HOME/.cache/svmx, or off where the environment is not read. */
+    const char *cache_dir;
+    uint64_t cache_bytes; /* SUPERVM_CACHE_BYTES: above that the least recently used go; default 256 MiB */
+    /* Smallest buckets of single operations, "keccak256=1024,sha256=1024", each a power of two; min_bucket is for the rest.
+     * In the environment this is what follows the number of SUPERVM_MIN_BUCKET and a ','; `svmx tune` proposes it. */
+    const char *min_bucket_ops;
 };
 
 /* ---- devices and the load report ---- */
 
 /* A device of the executor. Text lives as long as the executor. */
 struct svmx_device {
-    size_t size; /* set by the caller: sizeof(struct svmx_device) */
+    size_t size; /* set by the caller */
     const char *backend, *name, *driver, *variant, *pci;
     uint32_t kind;  /* enum svmx_device_kind */
     uint32_t flags; /* enum svmx_device_flags */
@@ -306,10 +352,11 @@ struct svmx_device {
     uint64_t failures;
 };
 
-/* Devices are numbered from 0 in order of preference; the last is always the reference code. 0 for NULL. */
+/* Devices are numbered from 0 in order of preference; the last is always the reference code. This and the other counts
+ * below are 0 for an executor that is NULL or closed. */
 SVMX_EXPORT uint32_t svmx_device_count(const svmx_executor_t *executor);
 
-/* Describes a device and its counters at this moment. Errors: ARGUMENT, UNKNOWN (no such number). */
+/* Describes a device and its counters at this moment. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index,
                                              struct svmx_device *device);
 
@@ -327,6 +374,7 @@ struct svmx_load_entry {
     uint32_t status;  /* the svmx_status behind it, as a number without its sign */
 };
 SVMX_EXPORT uint32_t svmx_load_report_count(const svmx_executor_t *executor);
+/* By position, 0 to svmx_load_report_count - 1. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_load_report_get(const svmx_executor_t *executor, uint32_t index,
                                                   struct svmx_load_entry *entry);
 
@@ -342,16 +390,17 @@ struct svmx_op {
     const struct svmx_param *params;
 };
 SVMX_EXPORT uint32_t svmx_op_count(const svmx_executor_t *executor);
-/* By position, 0 to svmx_op_count - 1. Errors: ARGUMENT, UNKNOWN. */
+/* By position, 0 to svmx_op_count - 1. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_op_get(const svmx_executor_t *executor, uint32_t index, struct svmx_op *op);
-/* By name. The text of UNKNOWN, in `error` (may be NULL), lists the known names. */
+/* Its number, for svmx_batch_add, by name. Errors, with their text in `error` (may be NULL): ARGUMENT (NULL), UNKNOWN (the
+ * text lists the known names), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name, uint32_t *op,
                                           struct svmx_error *error);
 
 /*
  * Made-up arguments for one task of an operation, the same for the same seed everywhere: for benchmarks, trials and
  * tests. `size` is in units (elements, messages). The memory is the example's, outputs included, until destroy.
- * Errors: ARGUMENT, UNKNOWN, OVERFLOW, MEMORY.
+ * Errors: ARGUMENT (NULL), UNKNOWN (op), OVERFLOW (size), MEMORY, CLOSED. Destroying NULL, or twice, does nothing.
  */
 struct svmx_example {
     struct svmx_arg *args;
@@ -361,6 +410,122 @@ struct svmx_example {
 SVMX_EXPORT enum svmx_status svmx_example_create(const svmx_executor_t *executor, uint32_t op, uint64_t size,
                                                  uint64_t seed, struct svmx_example *example);
 SVMX_EXPORT void svmx_example_destroy(struct svmx_example *example);
+
+/*
+ * Builds ahead of use what a task of `units` of an operation needs, on every device, and waits until it is there or
+ * refused. Without it the first batches of an operation are answered by the CPU while a device compiles. The size is
+ * that of all tasks of the operation in a batch together. Blocks for as long as drivers take to compile. Errors:
+ * ARGUMENT (NULL), UNKNOWN (op), OVERFLOW (units), CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_prewarm(svmx_executor_t *executor, uint32_t op, uint64_t units);
+
+/* ---- your own operations ---- */
+
+/* One argument of a task as the functions of an operation see it. `data` has any alignment; of a scalar it is the address
+ * of the value, aligned. Only outputs may be written. */
+struct svmx_operand {
+    void *data; /* may be NULL where bytes is 0; in a check, see there */
+    uint64_t bytes;
+};
+
+/* One argument of a known answer: an input, or the output that is expected. Of a scalar, the address of the value. */
+struct svmx_known {
+    const void *data;
+    uint64_t bytes;
+};
+
+/* How large a task is. */
+struct svmx_op_size {
+    uint64_t units; /* what device code is cut by, numbered from 0 in every task: elements, grids, messages */
+    uint64_t work;  /* what time goes with, in any measure that is the same for all tasks of the operation */
+};
+
+/*
+ * Computes one task that check accepted: writes every byte of every output, from the inputs alone. It is the definition of
+ * the operation: all devices are compared with it, and it runs where no device does better. Several threads call it
+ * at once, also threads of the library with a small stack, in the default floating-point environment. It must give the
+ * same bytes every time, keep no state, not call the executor, and leave the floating-point environment as it was.
+ */
+typedef void (*svmx_op_run_fn)(const struct svmx_operand *args, void *user);
+
+/*
+ * Looks at the arguments of a task that is being added, after the library saw to types, whole items and offsets that
+ * fit. Sets *size and returns SVMX_OK; or refuses with an error, and says why in error->text (in words for whoever
+ * calls svmx_batch_add). It sees the bytes of all arguments, and the data of scalars, of offsets and of what check_reads
+ * of the definition names; other data need not be there yet and is NULL. May be called from several threads at once.
+ */
+typedef enum svmx_status (*svmx_op_check_fn)(const struct svmx_operand *args, struct svmx_op_size *size,
+                                             struct svmx_error *error, void *user);
+
+/* Sets the bytes of every argument of an example of `size` units; of a scalar, its value as bits. SVMX_ERR_OVERFLOW if
+ * they do not fit. */
+typedef enum svmx_status (*svmx_op_shape_fn)(uint64_t size, uint64_t *bytes, void *user);
+
+/* How near the results on all devices are to those of `run`. */
+enum svmx_exactness {
+    SVMX_EXACT = 1 /* the same bytes */
+};
+
+enum {
+    SVMX_OP_FIRST_REGISTERED = 128, /* operations that programs register have numbers from here on */
+    SVMX_OP_MAX_PARAMS = 8,
+    SVMX_OP_MAX_KNOWN = 64
+};
+
+/*
+ * An operation of your own. Start from {.size = sizeof(struct svmx_op_def)}; a field left zero or NULL is not set.
+ * docs/OPERATIONS.md, "Your own operation", has an example and the rules for device code.
+ */
+struct svmx_op_def {
+    size_t size;
+    const char *name;    /* a small letter, then small letters, digits and '_': at most 31; not yet in use */
+    const char *summary; /* one line for `svmx ops`; may be NULL */
+    const char *unit;    /* what its size counts, "grid"; NULL: "item" */
+
+    /* Outputs first, at least one; all of them SVMX_ARRAY. An SVMX_RAGGED input is bytes and has its SVMX_OFFSETS
+     * right behind it. A scalar is of 4 or 8 bytes. */
+    const struct svmx_param *params;
+    uint32_t param_count; /* at most SVMX_OP_MAX_PARAMS */
+    uint32_t exactness;   /* SVMX_EXACT: there is no other in this version */
+
+    svmx_op_run_fn run;
+    /* NULL: every array has as many items as the first output has, every ragged input as well; that is the number of
+     * units, and of work. */
+    svmx_op_check_fn check;
+    /* NULL: every array gets `size` items, ragged ones of 32 bytes, and every scalar is 1. */
+    svmx_op_shape_fn shape;
+    void *user; /* handed to the three functions as it is; lives until svmx_close */
+
+    /* Arguments and the right outputs, known_count rows of param_count entries. Every device must give them before it
+     * serves, beside the outputs of `run` for made-up inputs. May be none. */
+    const struct svmx_known *known;
+    uint32_t known_count; /* at most SVMX_OP_MAX_KNOWN */
+    uint32_t trial_size;  /* units of the made-up inputs that devices are compared by; 0: 5,000 */
+
+    /* Device code: one kernel, called as the operation is, which then must not be called as a function of OpenCL C
+     * ("mix", "rotate"). Both, one, or none: then CPUs compute it. */
+    const char *opencl_c; /* text; without what plugins/kernels/common.cl has, which is put in front */
+    const void *spirv;    /* a module with the same kernel */
+    size_t spirv_bytes;
+    uint32_t local;                  /* size of a work-group, 1 to 1024; with device code only, as all below */
+    uint32_t grain;                  /* units that a work-item takes, a power of two */
+    uint32_t scratch_bytes_per_unit; /* of memory that the kernel gets beside its arguments */
+
+    /* Bit i: check looks into argument i, an input. A task cannot take a result of an earlier one for it, as for
+     * offsets: there is nothing to look at when it is added. */
+    uint32_t check_reads;
+};
+
+/*
+ * Registers an operation with an executor: from now on *op is its number, and every call that takes an operation takes
+ * it. All that `def` points at is copied, but for `user`. Calls `check`, `shape` and `run` to see that known answers
+ * come out and that every byte of an output is written. At any time, from any thread, also while batches run; there is no
+ * way to take it back but svmx_close. `error` may be NULL. Errors: ARGUMENT (the text names the field), STATE (the name
+ * is in use), WRONG_RESULT (run disagrees with a known answer, or with itself), OVERFLOW (128 are registered), MEMORY,
+ * CLOSED.
+ */
+SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_op_register(svmx_executor_t *executor, const struct svmx_op_def *def,
+                                                              uint32_t *op, struct svmx_error *error);
 
 /* ---- settings ---- */
 
@@ -374,6 +539,7 @@ struct svmx_config_entry {
     uint32_t reserved;
 };
 SVMX_EXPORT uint32_t svmx_config_count(const svmx_executor_t *executor);
+/* By position, 0 to svmx_config_count - 1. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_config_get(const svmx_executor_t *executor, uint32_t index,
                                              struct svmx_config_entry *entry);
 
@@ -387,9 +553,22 @@ struct svmx_stats {
     uint64_t layout_hits, layout_misses;
     uint64_t pool_hits, pool_misses;
     uint64_t pool_bytes, pool_bytes_peak; /* held by the pools, in use or idle */
+    uint64_t pipeline_evictions;
+    /* The cache on disk: files found and not found, written, removed because something was wrong with them, removed to
+     * make room. */
+    uint64_t cache_hits, cache_misses, cache_stored, cache_removed, cache_evicted;
 };
-/* A snapshot; each number is exact, taken one after another. Errors: ARGUMENT. */
+/* A snapshot; each number is exact, taken one after another. Errors: ARGUMENT (NULL, size), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats);
+
+/*
+ * Which sizes an operation was asked for since the executor was opened, for choosing smallest buckets: counts[i] is how
+ * many parts (all tasks of the operation in one batch) had more than 2^(i-1) and at most 2^i units; 0 units count as 1, and
+ * the last line takes what is larger. A snapshot. Errors: ARGUMENT, UNKNOWN (op), CLOSED.
+ */
+enum { SVMX_SIZE_LINES = 48 };
+SVMX_EXPORT enum svmx_status svmx_sizes_get(const svmx_executor_t *executor, uint32_t op,
+                                            uint64_t counts[SVMX_SIZE_LINES]);
 
 /* What happened to one part of a batch: the tasks of one operation, sent as one launch to one device. */
 struct svmx_receipt {
@@ -401,11 +580,68 @@ struct svmx_receipt {
     uint64_t units, bucket, bytes_in, bytes_out;
     uint64_t wait_ns, stage_ns, run_ns, collect_ns; /* in the queue; placing inputs; on the device; taking results */
     char reason[128];                               /* why it was redone, or "" */
+    uint64_t copied_bytes; /* between the caller's memory and the library's; 0 where all was computed in place */
+    uint32_t launches;     /* 1, or more where a device had no memory for all tasks at once */
+    uint32_t reserved;
 };
 /* Parts of a batch that has its results, also inside its callback. 0 for NULL or one that has not. */
 SVMX_EXPORT uint32_t svmx_receipt_count(const svmx_batch_t *batch);
-/* Errors: ARGUMENT, UNKNOWN (no such part), STATE (no results, or cancelled), CLOSED. */
+/* By position, 0 to svmx_receipt_count - 1. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), STATE (no results, or
+ * cancelled), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t part, struct svmx_receipt *receipt);
+
+/* ---- the cache on disk ---- */
+
+/*
+ * What executors have left on disk, for those who look after it: a list, made by svmx_cache_open, of which files may be
+ * removed. Needs no executor and loads nothing. Executors may use the cache meanwhile. A handle belongs to one thread.
+ */
+typedef struct svmx_cache svmx_cache_t;
+
+enum svmx_cache_flags {
+    SVMX_CACHE_CHECK = 1 << 0 /* read every file whole and compare its checksum; without it only the headers */
+};
+
+enum svmx_cache_kind {
+    SVMX_CACHE_PIPELINE = 1, /* a compiled pipeline */
+    SVMX_CACHE_CHOICE = 2    /* which variant of an operation was measured to be the fastest */
+};
+
+/* One file. Text lives as long as the handle; it is "", and numbers are 0, where a bad file does not tell. */
+struct svmx_cache_entry {
+    size_t size;                        /* set by the caller */
+    const char *file;                   /* its name in the folder */
+    const char *defect;                 /* "", or what is wrong with it: no executor would use it */
+    const char *op, *backend, *version; /* of which plugin */
+    const char *device, *driver;        /* for which device */
+    uint32_t kind;                      /* enum svmx_cache_kind */
+    uint32_t variant;                   /* of a pipeline */
+    uint64_t bucket;                    /* 0: for all */
+    uint32_t abi_major, abi_minor;      /* of plugins */
+    uint64_t bytes;                     /* of the file */
+    uint64_t used_ns;                   /* when it was last used, since 1970 */
+};
+
+/*
+ * Lists the cache in a folder, last used first; NULL: where executors would have it by the environment. A folder that is
+ * not there is an empty list; so is a cache that is switched off. Blocks on the disk. Errors, with their text in `error` (may
+ * be NULL): ARGUMENT (cache is NULL, unknown flags, a relative path, also in the environment), PERMISSION (the folder is not the user's, or others may write to it), SYSTEM, MEMORY.
+ */
+SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_cache_open(svmx_cache_t **cache, const char *folder, uint32_t flags,
+                                                             struct svmx_error *error);
+/* Frees the list. NULL is fine. */
+SVMX_EXPORT void svmx_cache_close(svmx_cache_t *cache);
+
+/* The folder; "" when the cache is switched off, or for NULL. */
+SVMX_EXPORT const char *svmx_cache_folder(const svmx_cache_t *cache);
+/* 0 for NULL. */
+SVMX_EXPORT uint32_t svmx_cache_count(const svmx_cache_t *cache);
+/* By position, 0 to svmx_cache_count - 1. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number). */
+SVMX_EXPORT enum svmx_status svmx_cache_get(const svmx_cache_t *cache, uint32_t index, struct svmx_cache_entry *entry);
+
+/* Removes a file from the disk, not from the list. One that is gone already is fine. BUSY: it was written anew after it was
+ * listed, and stays. Errors: ARGUMENT (NULL), UNKNOWN (no such number), PERMISSION, SYSTEM; `error` may be NULL. */
+SVMX_EXPORT enum svmx_status svmx_cache_remove(svmx_cache_t *cache, uint32_t index, struct svmx_error *error);
 
 #ifdef __cplusplus
 }

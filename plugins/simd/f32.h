@@ -9,7 +9,7 @@
 #ifndef SVMX_SIMD_F32_H
 #define SVMX_SIMD_F32_H
 
-#include "map.h"
+#include "map_pack.h"
 #include "recipe_f32.h"
 #include "reduce.h"
 #include "softmax_f32.h"
@@ -33,16 +33,14 @@ SIMD_INLINE vec leaky_relu(vec a, vec b UNUSED, vec s, vec t UNUSED) {
     return v_select(v_less(v_set(0), a), a, v_mul(s, a));
 }
 
-SIMD_INLINE vec elu(vec a, vec b UNUSED, vec s, vec t UNUSED) {
-    return v_select(v_less(v_set(0), a), a, v_mul(s, expm1_of(a)));
-}
+SIMD_INLINE pack elu(pack a, pack s) { return p_select(p_less(p_set(0), a), a, p_mul(s, expm1_of(a))); }
 
 SIMD_INLINE vec clip(vec a, vec b UNUSED, vec s, vec t) { return v_min(t, v_max(s, a)); }
-SIMD_INLINE vec sigmoid(vec a, vec b UNUSED, vec s UNUSED, vec t UNUSED) { return sigmoid_of(a); }
-SIMD_INLINE vec hyperbolic(vec a, vec b UNUSED, vec s UNUSED, vec t UNUSED) { return tanh_of(a); }
-SIMD_INLINE vec swish(vec a, vec b UNUSED, vec s UNUSED, vec t UNUSED) { return swish_of(a); }
-SIMD_INLINE vec gelu(vec a, vec b UNUSED, vec s UNUSED, vec t UNUSED) { return gelu_of(a); }
-SIMD_INLINE vec exponential(vec a, vec b UNUSED, vec s UNUSED, vec t UNUSED) { return exp_of(a); }
+SIMD_INLINE pack sigmoid(pack a, pack s UNUSED) { return sigmoid_of(a); }
+SIMD_INLINE pack hyperbolic(pack a, pack s UNUSED) { return tanh_of(a); }
+SIMD_INLINE pack swish(pack a, pack s UNUSED) { return swish_of(a); }
+SIMD_INLINE pack gelu(pack a, pack s UNUSED) { return gelu_of(a); }
+SIMD_INLINE pack exponential(pack a, pack s UNUSED) { return exp_of(a); }
 
 /* The last step of a row: s is the sum or its logarithm, t the greatest value. */
 SIMD_INLINE vec share(vec a, vec b UNUSED, vec s, vec t UNUSED) { return v_div(a, s); }
@@ -67,25 +65,25 @@ static void run_leaky_relu(const struct svmx_dispatch *d, uint64_t first, uint64
     map_run(d, first, end, (struct map_kind){1, 1, leaky_relu, 0});
 }
 static void run_elu(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    map_run(d, first, end, (struct map_kind){1, 1, elu, 0});
+    map_pack_run(d, first, end, 1, elu);
 }
 static void run_clip(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     map_run(d, first, end, (struct map_kind){1, 2, clip, 0});
 }
 static void run_sigmoid(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    map_run(d, first, end, (struct map_kind){1, 0, sigmoid, 0});
+    map_pack_run(d, first, end, 0, sigmoid);
 }
 static void run_tanh(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    map_run(d, first, end, (struct map_kind){1, 0, hyperbolic, 0});
+    map_pack_run(d, first, end, 0, hyperbolic);
 }
 static void run_swish(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    map_run(d, first, end, (struct map_kind){1, 0, swish, 0});
+    map_pack_run(d, first, end, 0, swish);
 }
 static void run_gelu(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    map_run(d, first, end, (struct map_kind){1, 0, gelu, 0});
+    map_pack_run(d, first, end, 0, gelu);
 }
 static void run_exp(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    map_run(d, first, end, (struct map_kind){1, 0, exponential, 0});
+    map_pack_run(d, first, end, 0, exponential);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------------------------- */

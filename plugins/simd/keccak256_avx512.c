@@ -33,8 +33,7 @@ struct hash_state {
     word words[KECCAK_WORDS];
 };
 
-/* One copy for all callers: unrolled it fills half of the instruction cache. */
-static SIMD_ALIGNED_FRAME void permute(struct hash_state *state) { keccak_permute(state->words); }
+enum { NO_REST = KECCAK_BLOCK }; /* a rest is shorter */
 
 /* Eight rows of 64 bytes, one a message, become eight words of eight lanes. */
 SIMD_INLINE void transpose(word r[8]) {
@@ -58,25 +57,16 @@ SIMD_INLINE void load_words(word r[8], const uint8_t *const at[8], uint64_t skip
     transpose(r);
 }
 
-SIMD_INLINE void absorb_words(word words[8], const uint8_t *const at[8], uint64_t skip) {
-    word r[8];
-    load_words(r, at, skip, ~UINT64_C(0));
-    for (int i = 0; i < 8; i++) words[i] = word_xor(words[i], r[i]);
-}
-
 static inline long long load_word(const uint8_t *at) { return (long long)simd_load_u64(at); }
 
-static void absorb_blocks(struct hash_state *state, const uint8_t *const at[8], uint64_t blocks) {
-    for (uint64_t skip = 0; blocks > 0; blocks--, skip += KECCAK_BLOCK) {
-        absorb_words(state->words, at, skip);
-        absorb_words(state->words + 8, at, skip + 64);
-        const uint64_t last = skip + 128;
-        const word w16 = _mm512_setr_epi64(load_word(at[0] + last), load_word(at[1] + last), load_word(at[2] + last),
-                                           load_word(at[3] + last), load_word(at[4] + last), load_word(at[5] + last),
-                                           load_word(at[6] + last), load_word(at[7] + last));
-        state->words[16] = word_xor(state->words[16], w16);
-        permute(state);
-    }
+/* A whole block as words of eight lanes. */
+SIMD_INLINE void load_block(word block[KECCAK_BLOCK_WORDS], const uint8_t *const at[8], uint64_t skip) {
+    load_words(block, at, skip, ~UINT64_C(0));
+    load_words(block + 8, at, skip + 64, ~UINT64_C(0));
+    const uint64_t last = skip + 128;
+    block[16] = _mm512_setr_epi64(load_word(at[0] + last), load_word(at[1] + last), load_word(at[2] + last),
+                                  load_word(at[3] + last), load_word(at[4] + last), load_word(at[5] + last),
+                                  load_word(at[6] + last), load_word(at[7] + last));
 }
 
 /* The last block of a group. What is past the rest is not read: the mask keeps even faults away. */
@@ -90,6 +80,27 @@ SIMD_INLINE void load_rest(word block[KECCAK_BLOCK_WORDS], const uint8_t *const 
     word *pad = &block[rest / 8], *last = &block[KECCAK_BLOCK_WORDS - 1];
     *pad = word_xor(*pad, word_all(UINT64_C(1) << 8 * (rest % 8)));
     *last = word_xor(*last, word_all(UINT64_C(1) << 63));
+}
+
+/*
+ * Absorbs whole blocks and then, unless `rest` is NO_REST, the last bytes of all messages with their padding. The state
+ * stays in registers from block to block: stores of 64 bytes are slow. One copy for all callers: unrolled it fills
+ * half of the instruction cache.
+ */
+static SIMD_ALIGNED_FRAME void absorb_blocks(struct hash_state *state, const uint8_t *const at[8], uint64_t blocks,
+                                             unsigned rest) {
+    word a[KECCAK_WORDS], block[KECCAK_BLOCK_WORDS];
+    const uint64_t whole = blocks * KECCAK_BLOCK, end = rest == NO_REST ? whole : whole + KECCAK_BLOCK;
+    for (int i = 0; i < KECCAK_WORDS; i++) a[i] = state->words[i];
+    for (uint64_t skip = 0; skip < end; skip += KECCAK_BLOCK) {
+        if (skip < whole)
+            load_block(block, at, skip);
+        else
+            load_rest(block, at, skip, rest);
+        for (int i = 0; i < KECCAK_BLOCK_WORDS; i++) a[i] = word_xor(a[i], block[i]);
+        keccak_rounds(a);
+    }
+    for (int i = 0; i < KECCAK_WORDS; i++) state->words[i] = a[i];
 }
 
 static void lanes_start(struct hash_state *state, uint32_t lanes) {
@@ -110,7 +121,7 @@ static void lanes_absorb(struct hash_state *state, const uint8_t *const at[8], u
     if ((busy & (busy - 1)) == 0)
         absorb_alone(state, lane, at[lane], blocks);
     else
-        absorb_blocks(state, at, blocks);
+        absorb_blocks(state, at, blocks, NO_REST);
 }
 
 /* Writes the digests, the first four words of each lane. */
@@ -179,12 +190,8 @@ static SIMD_ALIGNED_FRAME void group_hash_short(const struct hash_group *g) {
 
 static void group_hash(const struct hash_group *g) {
     struct hash_state state = {0};
-    word block[KECCAK_BLOCK_WORDS];
-    const uint64_t blocks = g->bytes[0] / KECCAK_BLOCK, whole = blocks * KECCAK_BLOCK;
-    absorb_blocks(&state, g->at, blocks);
-    load_rest(block, g->at, whole, (unsigned)(g->bytes[0] - whole));
-    for (int i = 0; i < KECCAK_BLOCK_WORDS; i++) state.words[i] = word_xor(state.words[i], block[i]);
-    permute(&state);
+    const uint64_t blocks = g->bytes[0] / KECCAK_BLOCK;
+    absorb_blocks(&state, g->at, blocks, (unsigned)(g->bytes[0] - blocks * KECCAK_BLOCK));
     write_digests(state.words, group_mask(g), g->digest);
 }
 

@@ -27,7 +27,7 @@ typedef void (*simd_finish_fn)(const struct svmx_dispatch *dispatch, uint32_t fi
 
 struct simd_kernel {
     const char *op;
-    simd_run_fn run;
+    simd_run_fn run;          /* never NULL in a table: see hosted.h */
     simd_finish_fn finish;    /* NULL: nothing to combine */
     uint32_t units_per_grain; /* a range shorter than this wastes lanes */
     uint32_t ps_per_work;     /* rough cost of one work of the dispatch, picoseconds: worth a second thread? */

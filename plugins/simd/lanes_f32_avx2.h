@@ -16,7 +16,7 @@
 typedef float elem;
 typedef __m256 vec;
 typedef __m256 mask; /* all bits of a lane, or none */
-enum { V_LANES = 8 };
+enum { V_LANES = 8, V_PACK = 4 };
 
 static inline vec v_set(elem x) { return _mm256_set1_ps(x); }
 static inline elem v_first(vec x) { return _mm256_cvtss_f32(x); }
@@ -57,6 +57,8 @@ static inline vec v_max_bits(vec a, vec b) {
 
 static inline mask v_less(vec a, vec b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 static inline mask v_unordered(vec a, vec b) { return _mm256_cmp_ps(a, b, _CMP_UNORD_Q); }
+static inline mask v_either(mask a, mask b) { return _mm256_or_ps(a, b); }
+static inline int v_any(mask m) { return _mm256_movemask_ps(m) != 0; }
 static inline vec v_select(mask m, vec yes, vec no) { return _mm256_blendv_ps(no, yes, m); }
 
 static inline vec v_nan(void) { return _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)); }
@@ -71,23 +73,33 @@ SIMD_INLINE vec v_swap(vec x, int distance) {
     }
 }
 
-static inline vec v_power_of(__m256i n) {
-    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_slli_epi32(n, 23), _mm256_set1_epi32(0x3f800000)));
+static inline vec v_minus(vec x) { return _mm256_xor_ps(x, v_set(-0.0f)); }
+
+static inline __m256i v_bits(vec x) { return _mm256_castps_si256(x); }
+static inline vec v_from_bits(__m256i bits) { return _mm256_castsi256_ps(bits); }
+
+static inline vec v_power_from(vec start, vec magic) {
+    return v_from_bits(_mm256_add_epi32(v_bits(start), _mm256_slli_epi32(v_bits(magic), 23)));
 }
 
-static inline vec v_power(vec magic) { return v_power_of(_mm256_castps_si256(magic)); }
+static inline vec v_power(vec magic) { return v_power_from(v_set(1), magic); }
+
+static inline vec v_halves(vec magic, vec *half) {
+    const __m256i h = _mm256_and_si256(_mm256_slli_epi32(v_bits(magic), 22), _mm256_set1_epi32((int)0xff800000));
+    *half = v_from_bits(_mm256_sub_epi32(_mm256_set1_epi32(0x3f800000), h));
+    return v_power_from(*half, magic);
+}
 
 /* In two steps, of which the first is exact. */
 static inline vec v_scale(vec p, vec magic) {
-    const __m256i n = _mm256_castps_si256(magic), half = _mm256_srai_epi32(n, 1);
-    return _mm256_mul_ps(_mm256_mul_ps(p, v_power_of(half)), v_power_of(_mm256_sub_epi32(n, half)));
+    const __m256i n = v_bits(magic), half = _mm256_srai_epi32(n, 1);
+    const vec rest = v_power(v_from_bits(_mm256_sub_epi32(n, half)));
+    return v_mul(v_mul(p, v_power(v_from_bits(half))), rest);
 }
 
 /* Likewise, by 2^(n + 100) and 2^-100. */
 static inline vec v_scale_down(vec p, vec magic) {
-    const __m256i n = _mm256_slli_epi32(_mm256_castps_si256(magic), 23);
-    const vec power = _mm256_castsi256_ps(_mm256_add_epi32(n, _mm256_set1_epi32((127 + 100) << 23)));
-    return _mm256_mul_ps(_mm256_mul_ps(p, power), v_set(0x1p-100f));
+    return v_mul(v_mul(p, v_power_from(v_set(0x1p100f), magic)), v_set(0x1p-100f));
 }
 
 #endif

@@ -16,7 +16,7 @@
 typedef float elem;
 typedef __m512 vec;
 typedef __mmask16 mask;
-enum { V_LANES = 16 };
+enum { V_LANES = 16, V_PACK = 4 };
 
 static inline vec v_set(elem x) { return _mm512_set1_ps(x); }
 static inline elem v_first(vec x) { return _mm512_cvtss_f32(x); }
@@ -53,6 +53,8 @@ static inline vec v_max_bits(vec a, vec b) {
 
 static inline mask v_less(vec a, vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 static inline mask v_unordered(vec a, vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
+static inline mask v_either(mask a, mask b) { return (mask)(a | b); }
+static inline int v_any(mask m) { return m != 0; }
 static inline vec v_select(mask m, vec yes, vec no) { return _mm512_mask_mov_ps(no, m, yes); }
 
 static inline vec v_nan(void) { return _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000)); }
@@ -68,9 +70,21 @@ SIMD_INLINE vec v_swap(vec x, int distance) {
     }
 }
 
-static inline vec v_power(vec magic) {
-    const __m512i n = _mm512_slli_epi32(_mm512_castps_si512(magic), 23);
-    return _mm512_castsi512_ps(_mm512_add_epi32(n, _mm512_set1_epi32(0x3f800000)));
+static inline vec v_minus(vec x) { return _mm512_xor_ps(x, v_set(-0.0f)); }
+
+static inline __m512i v_bits(vec x) { return _mm512_castps_si512(x); }
+static inline vec v_from_bits(__m512i bits) { return _mm512_castsi512_ps(bits); }
+
+static inline vec v_power_from(vec start, vec magic) {
+    return v_from_bits(_mm512_add_epi32(v_bits(start), _mm512_slli_epi32(v_bits(magic), 23)));
+}
+
+static inline vec v_power(vec magic) { return v_power_from(v_set(1), magic); }
+
+static inline vec v_halves(vec magic, vec *half) {
+    const __m512i h = _mm512_and_si512(_mm512_slli_epi32(v_bits(magic), 22), _mm512_set1_epi32((int)0xff800000));
+    *half = v_from_bits(_mm512_sub_epi32(_mm512_set1_epi32(0x3f800000), h));
+    return v_power_from(*half, magic);
 }
 
 static inline vec v_scale(vec p, vec magic) { return _mm512_scalef_ps(p, _mm512_sub_ps(magic, v_set(0x1.8p23f))); }

@@ -16,9 +16,9 @@
 #include <math.h>
 
 typedef float elem;
-typedef float vec; /* V_LANES of elem */
-typedef int mask;  /* what comparisons give and v_select takes */
-enum { V_LANES = 1 };
+typedef float vec;                /* V_LANES of elem */
+typedef int mask;                 /* what comparisons give and v_select takes */
+enum { V_LANES = 1, V_PACK = 1 }; /* V_PACK: how many of them are worked on side by side (pack.h) */
 
 static inline vec v_set(elem x) { return x; }
 static inline elem v_first(vec x) { return x; } /* lane 0 */
@@ -67,6 +67,8 @@ static inline vec v_max_bits(vec a, vec b) { return v_bits(a) > v_bits(b) ? a : 
 
 static inline mask v_less(vec a, vec b) { return a < b; }                 /* false where one is a NaN */
 static inline mask v_unordered(vec a, vec b) { return a != a || b != b; } /* true where one is a NaN */
+static inline mask v_either(mask a, mask b) { return a || b; }
+static inline int v_any(mask m) { return m; } /* whether it is true in a lane */
 static inline vec v_select(mask m, vec yes, vec no) { return m ? yes : no; }
 
 static inline vec v_nan(void) { return v_from_bits(UINT32_C(0x7fc00000)); }
@@ -82,17 +84,30 @@ SIMD_INLINE vec v_swap(vec x, int distance) {
     return x;
 }
 
-/* Of magic = 0x1.8p23 + n: 2^n for -126 <= n <= 127; and p 2^n with one rounding for |n| <= 252, a NaN where p is. */
-static inline vec v_power(vec magic) { return v_from_bits((v_bits(magic) << 23) + UINT32_C(0x3f800000)); }
-static inline vec v_scale(vec p, vec magic) {
-    const int32_t n = (int32_t)v_bits(magic), half = n >> 1;
-    const vec first = v_from_bits(((uint32_t)half << 23) + UINT32_C(0x3f800000));
-    return p * first * v_from_bits(((uint32_t)(n - half) << 23) + UINT32_C(0x3f800000));
+static inline vec v_minus(vec x) { return -x; }
+
+/*
+ * Of magic = 0x1.8p23 + n, whose low bits are n: its other bits leave at the top of a shift. Nothing of n's where it is a
+ * NaN, so only a product with p, which is then a NaN too, may follow.
+ *
+ *   v_power         2^n, -126 <= n <= 127
+ *   v_halves        2^(n - h), and 2^-h into `half`, where h = n / 2 rounded down and |n| <= 252
+ *   v_scale         p 2^n with one rounding, |n| <= 252
+ *   v_scale_down    the same for -226 <= n <= 0, which is less work
+ */
+static inline vec v_power_from(vec start, vec magic) { return v_from_bits(v_bits(start) + (v_bits(magic) << 23)); }
+static inline vec v_power(vec magic) { return v_power_from(1, magic); }
+
+static inline vec v_halves(vec magic, vec *half) {
+    *half = v_from_bits(UINT32_C(0x3f800000) - (v_bits(magic) << 22 & UINT32_C(0xff800000)));
+    return v_power_from(*half, magic);
 }
 
-/* The same for -226 <= n <= 0, which is less work. */
-static inline vec v_scale_down(vec p, vec magic) {
-    return p * v_from_bits((v_bits(magic) << 23) + (UINT32_C(227) << 23)) * 0x1p-100f;
+static inline vec v_scale(vec p, vec magic) {
+    const int32_t n = (int32_t)v_bits(magic), half = n >> 1;
+    return p * v_power(v_from_bits((uint32_t)half)) * v_power(v_from_bits((uint32_t)(n - half)));
 }
+
+static inline vec v_scale_down(vec p, vec magic) { return p * v_power_from(0x1p100f, magic) * 0x1p-100f; }
 
 #endif

@@ -63,9 +63,14 @@ SIMD_INLINE void map_cached(const struct map_piece *p, struct map_kind kind) {
     if (i < p->count) map_some(p, i, p->count - i, kind);
 }
 
+/* Elements before the first whose output is aligned as a vector. */
+static inline size_t map_head(const struct map_piece *p) {
+    return (V_BYTES - (uintptr_t)p->out % V_BYTES) % V_BYTES / sizeof(elem);
+}
+
 /* Past the caches. The fence makes the stores visible to whoever learns that the range is done. */
 SIMD_INLINE void map_streamed(const struct map_piece *p, struct map_kind kind) {
-    const size_t off = (uintptr_t)p->out % V_BYTES, head = (V_BYTES - off) % V_BYTES / sizeof(elem);
+    const size_t head = map_head(p);
     map_some(p, 0, head, kind);
     size_t i = head;
     for (; i + V_LANES <= p->count; i += V_LANES) v_stream(p->out + sizeof(elem) * i, map_at(p, i, kind));

@@ -2,7 +2,8 @@
  * plugin.c: the SIMD backend: one device, the CPU, that computes in the memory of the caller before submit returns.
  *
  *   open            features and settings -> variant (variant.c), threads (pool.c)
- *   pipeline_build  operation -> a line of the variant's table; that line *is* the pipeline
+ *   pipeline_build  operation -> a line of the variant's table; that line *is* the pipeline. Where there is none but the
+ *                   host has code of its own (an operation that a program registered): hosted.c
  *   submit          dispatches in order, in the calling thread; what outweighs a hand-over is shared with the pool
  *
  * The core loads it with dlopen, or links it in and names the symbol itself (SIMD_PLUGIN_SYMBOL). It includes
@@ -11,6 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "hosted.h"
 #include "kernel.h"
 #include "pool.h"
 #include "variant.h"
@@ -33,6 +35,7 @@ enum { MAX_THREADS = 1024 };
 struct simd_backend {
     const struct svmx_host *host;
     struct simd_pool *pool;
+    struct simd_hosted_set hosted;
     const char *variant;
     uint32_t features;
     char cpu[49];
@@ -108,7 +111,7 @@ static enum svmx_status device_info(void *self, uint32_t index, struct svmx_devi
     return SVMX_OK;
 }
 
-/* A pipeline is a kernel under another name: constant, so nothing is made and nothing freed. */
+/* A pipeline is a kernel under another name: a line of a table, constant, or one that hosted.c made. */
 static struct svmx_pipeline *pipeline_of(const struct simd_kernel *kernel) {
     return (struct svmx_pipeline *)(uintptr_t)kernel; /* the ABI's pointer is not const; nobody writes through it */
 }
@@ -117,27 +120,39 @@ static const struct simd_kernel *kernel_of(const struct svmx_dispatch *dispatch)
     return (const struct simd_kernel *)(const void *)dispatch->pipeline;
 }
 
+/* No fault if there is none: the core asks about every operation. */
+static enum svmx_status hosted_build(struct simd_backend *backend, const struct svmx_op_desc *op,
+                                     const struct simd_kernel **kernel) {
+    const struct svmx_host *host = backend->host;
+    enum svmx_status status = simd_hosted_get(&backend->hosted, host, op, kernel);
+    char text[160];
+    snprintf(text, sizeof text, "variant %s has no kernel for \"%.64s\"%s", backend->variant, op->name,
+             status == SVMX_OK ? ": variant host, the reference code on all threads" : "");
+    host->log(host, status == SVMX_ERR_MEMORY ? SVMX_LOG_ERROR : SVMX_LOG_DEBUG,
+              status == SVMX_ERR_MEMORY ? "pipeline_build: no memory" : text);
+    return status;
+}
+
 static enum svmx_status pipeline_build(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                        struct svmx_pipeline **pipeline) {
-    const struct simd_backend *backend = self;
+    struct simd_backend *backend = self;
     if (device != 0) {
         backend->host->log(backend->host, SVMX_LOG_ERROR, "pipeline_build: there is only device 0");
         return SVMX_ERR_UNKNOWN;
     }
     const struct simd_kernel *kernel = simd_kernel_find(backend->features, backend->variant, desc->op->name);
     if (kernel == NULL) {
-        char text[160];
-        snprintf(text, sizeof text, "variant %s has no kernel for \"%.64s\"", backend->variant, desc->op->name);
-        backend->host->log(backend->host, SVMX_LOG_DEBUG, text); /* no fault: the core asks about every operation */
-        return SVMX_ERR_UNSUPPORTED;
+        enum svmx_status status = hosted_build(backend, desc->op, &kernel);
+        if (status != SVMX_OK) return status;
     }
     *pipeline = pipeline_of(kernel);
     return SVMX_OK;
 }
 
 static void pipeline_free(void *self, struct svmx_pipeline *pipeline) {
-    (void)self;
-    (void)pipeline;
+    struct simd_backend *backend = self;
+    const struct simd_kernel *kernel = (const void *)pipeline;
+    if (kernel->run == NULL) simd_hosted_put(&backend->hosted, kernel);
 }
 
 /* ---- submit ----------------------------------------------------------------------------------------------- */
@@ -178,6 +193,10 @@ static void dispatch_finish(struct simd_pool *pool, const struct svmx_dispatch *
 static void dispatch_run(struct simd_pool *pool, const struct svmx_dispatch *dispatch) {
     if (dispatch->task_count == 0) return;
     const struct simd_kernel *kernel = kernel_of(dispatch);
+    if (kernel->run == NULL) {
+        simd_hosted_run(kernel, pool, dispatch);
+        return;
+    }
     uint64_t units = dispatch->first_unit[dispatch->task_count];
     uint64_t cost = run_cost(dispatch, units);
     if (worth_sharing(cost))
@@ -253,6 +272,7 @@ static void backend_close(void *self) {
     struct simd_backend *backend = self;
     const struct svmx_host *host = backend->host;
     simd_pool_close(backend->pool);
+    simd_hosted_fini(&backend->hosted);
     host->release(host, backend);
 }
 
@@ -293,6 +313,7 @@ static enum svmx_status backend_open(const struct svmx_host *host, struct svmx_b
     simd_cpu_name(backend->cpu, sizeof backend->cpu);
     status = simd_pool_open(host, threads, &backend->pool);
     if (status != SVMX_OK) goto release_backend;
+    simd_hosted_init(&backend->hosted);
     *opened = (struct svmx_backend){.ops = &backend_ops, .self = backend};
     return SVMX_OK;
 

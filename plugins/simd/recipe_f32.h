@@ -13,92 +13,84 @@
 #include <math.h>
 
 #define RECIPE_MAGIC  0x1.8p23f
+#define RECIPE_LOG2E  0x1.715476p+0f
 #define RECIPE_LN2_HI 0x1.62e430p-1f
 #define RECIPE_LN2_LO -0x1.05c610p-29f
 
-SIMD_INLINE vec exp_reduce(vec x, vec *magic) {
-    *magic = v_fma(x, v_set(0x1.715476p+0f), v_set(RECIPE_MAGIC));
-    const vec n = v_sub(*magic, v_set(RECIPE_MAGIC));
-    return v_fma(n, v_set(-RECIPE_LN2_LO), v_fma(n, v_set(-RECIPE_LN2_HI), x));
+SIMD_INLINE pack exp_reduce(pack x, pack *magic) {
+    *magic = p_fma(x, p_set(RECIPE_LOG2E), p_set(RECIPE_MAGIC));
+    const pack n = p_sub(*magic, p_set(RECIPE_MAGIC));
+    return p_fma(n, p_set(-RECIPE_LN2_LO), p_fma(n, p_set(-RECIPE_LN2_HI), x));
 }
 
-SIMD_INLINE vec exp_tail(vec r) {
-    vec h = v_fma(v_set(0x1.6e4f40p-10f), r, v_set(0x1.12342ap-7f));
-    h = v_fma(h, r, v_set(0x1.555448p-5f));
-    h = v_fma(h, r, v_set(0x1.5554a0p-3f));
-    return v_fma(h, r, v_set(0x1p-1f));
+SIMD_INLINE pack exp_tail(pack r) {
+    pack h = p_fma(p_set(0x1.6e4f40p-10f), r, p_set(0x1.12342ap-7f));
+    h = p_fma(h, r, p_set(0x1.555448p-5f));
+    h = p_fma(h, r, p_set(0x1.5554a0p-3f));
+    return p_fma(h, r, p_set(0x1p-1f));
 }
 
-SIMD_INLINE vec exp_unscaled(vec x, vec *magic) {
-    const vec r = exp_reduce(x, magic);
-    return v_fma(v_fma(exp_tail(r), r, v_set(1)), r, v_set(1));
+SIMD_INLINE pack exp_unscaled(pack x, pack *magic) {
+    const pack r = exp_reduce(x, magic);
+    return p_fma(p_fma(exp_tail(r), r, p_set(1)), r, p_set(1));
 }
 
-SIMD_INLINE vec exp_of(vec x) {
-    vec magic;
-    const vec p = exp_unscaled(v_max(v_set(-104), v_min(v_set(89), x)), &magic);
-    return v_scale(p, magic);
+SIMD_INLINE pack exp_of(pack x) {
+    pack magic;
+    const pack p = exp_unscaled(p_max(p_set(-104), p_min(p_set(89), x)), &magic);
+    return p_scale(p, magic);
 }
 
 /* The same bits for x <= 0 or a NaN. */
-SIMD_INLINE vec exp_below(vec x) {
-    vec magic;
-    const vec p = exp_unscaled(v_max(v_set(-104), x), &magic);
-    return v_scale_down(p, magic);
+SIMD_INLINE pack exp_below(pack x) {
+    pack magic;
+    const pack p = exp_unscaled(p_max(p_set(-104), x), &magic);
+    return p_scale_down(p, magic);
 }
 
 /* x <= 0 */
-SIMD_INLINE vec expm1_of(vec x) {
-    vec magic;
-    const vec r = exp_reduce(v_max(v_set(-20), x), &magic), power = v_power(magic);
-    return v_fma(power, v_fma(exp_tail(r), v_mul(r, r), r), v_sub(power, v_set(1)));
+SIMD_INLINE pack expm1_of(pack x) {
+    pack magic;
+    const pack r = exp_reduce(p_max(p_set(-20), x), &magic), power = p_power(magic);
+    return p_fma(power, p_fma(exp_tail(r), p_mul(r, r), r), p_sub(power, p_set(1)));
 }
 
-SIMD_INLINE vec minus_abs(vec x) { return v_or(x, v_set(-0.0f)); }
-
-SIMD_INLINE vec sigmoid_of(vec x) {
-    const vec e = exp_below(minus_abs(x));
-    return v_div(v_select(v_less(x, v_set(0)), e, v_set(1)), v_add(v_set(1), e));
+SIMD_INLINE pack sigmoid_of(pack x) {
+    const pack e = exp_below(p_or(x, p_set(-0.0f)));
+    return p_div(p_select(p_less(x, p_set(0)), e, p_set(1)), p_add(p_set(1), e));
 }
 
-SIMD_INLINE vec gate_of(vec x, vec z) {
-    vec magic;
-    const vec p = exp_unscaled(v_max(v_set(-120), minus_abs(z)), &magic);
-    const vec below = v_add(v_set(1), v_scale_down(p, magic));
-    const mask negative = v_less(z, v_set(0));
-    const vec quotient = v_div(v_select(negative, v_mul(x, p), x), below);
-    return v_select(negative, v_scale_down(quotient, magic), quotient);
+/* x / (1 + e^y) for y <= 126, both terms of the sum halved in the exponent so that neither overflows. */
+SIMD_INLINE pack gate_of(pack x, pack y) {
+    pack magic, half;
+    const pack p = exp_unscaled(p_max(p_set(-40), y), &magic), rest = p_halves(magic, &half);
+    return p_mul(p_div(x, p_fma(p, rest, half)), half);
 }
 
-SIMD_INLINE vec swish_of(vec x) {
-    x = v_max(v_set(-120), x);
-    return gate_of(x, x);
+SIMD_INLINE pack swish_of(pack x) {
+    x = p_max(p_set(-120), x);
+    return gate_of(x, p_minus(x));
 }
 
-SIMD_INLINE vec gelu_of(vec x) {
-    x = v_max(v_set(-20), x);
-    return gate_of(x, v_mul(x, v_fma(v_mul(x, x), v_set(0x1.2444f2p-4f), v_set(0x1.988454p+0f))));
+SIMD_INLINE pack gelu_of(pack x) {
+    x = p_max(p_set(-11), x);
+    return gate_of(x, p_mul(x, p_fma(p_mul(x, x), p_set(-0x1.2444f2p-4f), p_set(-0x1.988454p+0f))));
 }
 
-SIMD_INLINE vec tanh_near(vec a) {
-    const vec b = v_mul(a, a);
-    vec h = v_fma(v_set(-0x1.750ce4p-8f), b, v_set(0x1.51f8cep-6f));
-    h = v_fma(h, b, v_set(-0x1.b835a4p-5f));
-    h = v_fma(h, b, v_set(0x1.1106f6p-3f));
-    h = v_fma(h, b, v_set(-0x1.555532p-2f));
-    return v_fma(v_mul(h, b), a, a);
+/* e^2a + 1 for 0 <= a <= 10 */
+SIMD_INLINE pack tanh_far(pack a) {
+    const pack x = p_add(a, a), magic = p_fma(x, p_set(RECIPE_LOG2E), p_set(RECIPE_MAGIC));
+    const pack r = p_fma(p_sub(magic, p_set(RECIPE_MAGIC)), p_set(-RECIPE_LN2_HI), x);
+    return p_fma(p_fma(p_fma(exp_tail(r), r, p_set(1)), r, p_set(1)), p_power(magic), p_set(1));
 }
 
-SIMD_INLINE vec tanh_far(vec a) {
-    vec magic;
-    a = v_min(v_set(10), a);
-    const vec p = exp_unscaled(v_add(a, a), &magic), e = v_mul(p, v_power(magic));
-    return v_sub(v_set(1), v_div(v_set(2), v_add(e, v_set(1))));
-}
-
-SIMD_INLINE vec tanh_of(vec x) {
-    const vec sign = v_and(x, v_set(-0.0f)), a = v_andnot(v_set(-0.0f), x);
-    return v_or(v_select(v_less(a, v_set(0.625f)), tanh_near(a), tanh_far(a)), sign);
+SIMD_INLINE pack tanh_of(pack x) {
+    const pack far = tanh_far(p_min(p_set(10), p_andnot(p_set(-0.0f), x)));
+    const pack a = p_andnot(p_set(-0.0f), x), b = p_mul(a, a);
+    const pack near = p_fma(p_fma(p_set(-0x1.6af1e4p-8f), b, p_set(0x1.333160p+0f)), b, p_set(3));
+    const pack_mask small = p_less(a, p_set(0.6875f));
+    const pack quotient = p_div(p_select(small, p_mul(a, b), p_set(2)), p_select(small, near, far));
+    return p_or(p_sub(p_select(small, a, p_set(1)), quotient), p_and(x, p_set(-0.0f)));
 }
 
 /* One number, 1 <= x or a NaN: the sum of a row. */

@@ -40,17 +40,19 @@ SIMD_INLINE float row_block(const struct softmax_row *row, uint64_t at, size_t c
     vec acc[REDUCE_ROWS];
     for (int k = 0; k < REDUCE_ROWS; k++) acc[k] = v_set(0);
     for (; count >= SIMD_REDUCE_LANES; count -= SIMD_REDUCE_LANES) {
-        for (size_t k = 0; k < REDUCE_ROWS; k++) {
-            const vec e = exp_below(v_sub(v_load(a + sizeof(vec) * k), row->most));
-            if (out) v_store(out + sizeof(vec) * k, e);
-            acc[k] = v_add(acc[k], e);
+        for (size_t j = 0; j < REDUCE_ROWS; j += V_PACK) {
+            const pack e = exp_below(p_sub(p_load(a + sizeof(vec) * j), p_all(row->most)));
+            PACK_EACH {
+                if (out) v_store(out + sizeof(vec) * (j + (size_t)k), e.v[k]);
+                acc[j + (size_t)k] = v_add(acc[j + (size_t)k], e.v[k]);
+            }
         }
         a += 4 * SIMD_REDUCE_LANES;
         if (out) out += 4 * SIMD_REDUCE_LANES;
     }
     for (size_t k = 0; k * V_LANES < count; k++) {
         const size_t some = reduce_row_count(count, k);
-        const vec e = exp_below(v_sub(v_load_some(a + sizeof(vec) * k, some, v_set(-INFINITY)), row->most));
+        const vec e = exp_below(p_all(v_sub(v_load_some(a + sizeof(vec) * k, some, v_set(-INFINITY)), row->most))).v[0];
         if (out) v_store_some(out + sizeof(vec) * k, some, e);
         acc[k] = v_add(acc[k], e);
     }
@@ -84,7 +86,7 @@ static inline float row_sum(const struct softmax_row *row) {
 /* A row that one vector holds: the lanes of the tree that it has not are +0 and change nothing. */
 SIMD_INLINE void row_short(uint8_t *out, const uint8_t *a, size_t width, map_fn last, int log) {
     const vec x = v_load_some(a, width, v_set(-INFINITY)), most = v_set(reduce_lanes(x, v_max));
-    const vec e = exp_below(v_sub(x, most));
+    const vec e = exp_below(p_all(v_sub(x, most))).v[0];
     const float sum = reduce_lanes(e, v_add);
     const vec r = v_one_nan(log ? last(x, x, v_set(log_of(sum)), most) : last(e, e, v_set(sum), most));
     if (width == V_LANES)

@@ -4,4 +4,6 @@ libsvmx_core_la_SOURCES += \
 	%D%/log.c %D%/log.h \
 	%D%/queue.c %D%/queue.h \
 	%D%/status.c \
-	%D%/text.c %D%/text.h
+	%D%/team.c %D%/team.h \
+	%D%/text.c %D%/text.h \
+	%D%/versioned.h

@@ -1,7 +1,7 @@
 /*
  * key.h: what a compiled pipeline is filed under.
  *
- * In memory: device, operation, bucket, options. The same hash, over more (driver, source, ABI), files it on disk.
+ * In memory: device, operation, bucket, options. On disk it is filed under more (binary_file.h), by the wider hash.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +9,7 @@
 #define SVMX_CACHE_KEY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* No padding: the bytes are hashed and compared. */
@@ -19,6 +20,13 @@ struct svmx__key {
 };
 
 uint64_t svmx__key_hash(const struct svmx__key *key);
+
+/* XXH3-128 of some bytes, in the byte order of its canonical form: the same on every machine. Finds accidents, not
+ * attackers. */
+struct svmx__hash128 {
+    uint8_t bytes[16];
+};
+struct svmx__hash128 svmx__hash128(const void *bytes, size_t length);
 
 static inline bool svmx__key_equal(const struct svmx__key *a, const struct svmx__key *b) {
     return a->device == b->device && a->op == b->op && a->bucket == b->bucket && a->options == b->options;

@@ -1,4 +1,8 @@
 libsvmx_core_la_SOURCES += \
+	%D%/binary_file.c %D%/binary_file.h \
+	%D%/binary_list.c %D%/binary_list.h \
+	%D%/binary_store.c %D%/binary_store.h \
+	%D%/folder.c %D%/folder.h \
 	%D%/key.c %D%/key.h \
 	%D%/layout_cache.c %D%/layout_cache.h \
 	%D%/pipeline_cache.c %D%/pipeline_cache.h \

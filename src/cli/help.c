@@ -16,7 +16,8 @@ void cli_help_overview(FILE *out) {
     for (const struct cli_command *const *command = cli_commands; *command; command++)
         fprintf(out, "  %-9s %s\n", (*command)->name, (*command)->summary);
     fputs("\nEvery command takes --help and --json.\n"
-          "Exit status: 0 done, 1 bad input data, 2 usage, 3 the executor could not be opened,\n"
+          "Exit status: 0 done, 1 bad input data or a bad file in the cache, 2 usage,\n"
+          "             3 the executor or the cache could not be opened,\n"
           "             4 an operation failed or its results could not be written.\n"
           "Manual: svmx(1) the command, svmx(7) the environment (SUPERVM_*), svmx(3) the library.\n",
           out);
@@ -29,11 +30,11 @@ static void option_print(const struct cli_option *option) {
     if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
     snprintf(name, sizeof name, "%s--%s%s%s", letter, option->name, option->value ? " " : "",
              option->value ? option->value : "");
-    printf("  %-20s", name);
+    printf("  %-22s", name);
     for (const char *line = option->help; line;) {
         const char *end = strchr(line, '\n');
         printf(" %.*s", end ? (int)(end - line) : (int)strlen(line), line);
-        if (end) printf("\n  %-20s", "");
+        if (end) printf("\n  %-22s", "");
         line = end ? end + 1 : NULL;
     }
     if (option->standard) printf(" (default %s)", option->standard);

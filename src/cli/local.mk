@@ -5,16 +5,24 @@ svmx_LDADD = libsvmx.la
 svmx_SOURCES = \
 	%D%/answer.c \
 	%D%/args.c %D%/args.h \
+	%D%/cmd_cache.c \
 	%D%/cmd_config.c \
+	%D%/cmd_conform.c \
 	%D%/cmd_devices.c \
 	%D%/cmd_ops.c \
 	%D%/cmd_run.c \
+	%D%/cmd_stats.c \
+	%D%/cmd_tune.c \
 	%D%/command.h \
+	%D%/conform.h \
+	%D%/conform_op.c \
+	%D%/conform_report.c \
 	%D%/help.c %D%/help.h \
 	%D%/hex.c %D%/hex.h \
 	%D%/items.c %D%/items.h \
 	%D%/json.c %D%/json.h \
 	%D%/lines.c %D%/lines.h \
+	%D%/load.c %D%/load.h \
 	%D%/main.c \
 	%D%/run.h \
 	%D%/run_example.c \

@@ -9,6 +9,7 @@
 #include "executor/batch.h"
 
 #include "base/alloc.h"
+#include "executor/arena.h"
 #include "executor/executor.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -46,6 +47,8 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
     /* Whoever completed it may still be leaving its lock. */
     pthread_mutex_lock(&batch->lock);
     pthread_mutex_unlock(&batch->lock);
+    svmx__results_reset(batch);
+    svmx__arena_reset(batch);
     pthread_cond_destroy(&batch->finished);
     pthread_mutex_destroy(&batch->lock);
     free(batch->tasks);
@@ -59,8 +62,8 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
     free(batch);
 }
 
-/* Is the batch the caller's, to be filled? The text says what to do if not. */
-static enum svmx_status must_be_building(svmx_batch_t *batch) {
+/* The text says what to do if not. */
+enum svmx_status svmx__batch_must_be_building(svmx_batch_t *batch) {
     uint32_t state = atomic_load_explicit(&batch->state, memory_order_acquire);
     if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire))
         return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
@@ -88,6 +91,9 @@ static enum svmx_status must_be_callers(svmx_batch_t *batch) {
 enum svmx_status svmx_batch_reset(svmx_batch_t *batch) {
     enum svmx_status status = must_be_callers(batch);
     if (status != SVMX_OK) return status;
+    svmx__results_reset(batch);
+    svmx__arena_reset(batch);
+    batch->has_library = batch->has_deferred = false;
     batch->task_count = batch->slot_count = batch->part_count = batch->level_count = 0;
     for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->out_hull[i].high = batch->out_hull[i].low = 0;
     for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->in_hull[i].high = batch->in_hull[i].low = 0;
@@ -103,6 +109,7 @@ enum svmx_status svmx_batch_rearm(svmx_batch_t *batch) {
     if (status != SVMX_OK) return status;
     if (atomic_load_explicit(&batch->state, memory_order_acquire) != SVMX__DONE)
         return svmx__fail(&batch->error, SVMX_ERR_STATE, "this batch has not run yet: submit it first");
+    svmx__results_reset(batch);
     atomic_store_explicit(&batch->answered, false, memory_order_relaxed);
     atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
     return SVMX_OK;
@@ -141,28 +148,37 @@ const char *svmx_batch_error(const svmx_batch_t *batch) {
 
 /* ---- adding a task ------------------------------------------------------------------------------------------- */
 
+/* Checks the length of an argument against its parameter. */
+static enum svmx_status check_size(const struct svmx__op *op, const struct svmx_param *param, uint64_t bytes,
+                                   struct svmx__text *why) {
+    if (bytes > MAX_ARG_BYTES)
+        return svmx__fail(why, SVMX_ERR_OVERFLOW, "%s: argument '%s' is too large", op->name, param->name);
+    uint64_t item = svmx_type_bytes((enum svmx_type)param->type) * param->record;
+    if (item > 1 && bytes % item)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT,
+                          "%s: argument '%s' has %" PRIu64 " bytes, which is no multiple of %" PRIu64, op->name,
+                          param->name, bytes, item);
+    return SVMX_OK;
+}
+
 /* Checks an argument that is memory of the caller against its parameter. */
 static enum svmx_status check_memory(const struct svmx__op *op, const struct svmx_param *param,
                                      const struct svmx_arg *arg, struct svmx__text *why) {
-    if (arg->bytes > MAX_ARG_BYTES)
-        return svmx__fail(why, SVMX_ERR_OVERFLOW, "%s: argument '%s' is too large", op->name, param->name);
+    enum svmx_status status = check_size(op, param, arg->bytes, why);
+    if (status != SVMX_OK) return status;
     if (!arg->from.in && arg->bytes)
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' is NULL but has %" PRIu64 " bytes", op->name,
                           param->name, arg->bytes);
     if ((uintptr_t)arg->from.in > UINTPTR_MAX - arg->bytes)
         return svmx__fail(why, SVMX_ERR_OVERFLOW, "%s: argument '%s' runs past the end of memory", op->name,
                           param->name);
-    uint64_t item = svmx_type_bytes((enum svmx_type)param->type) * param->record;
-    if (item > 1 && arg->bytes % item)
-        return svmx__fail(why, SVMX_ERR_ARGUMENT,
-                          "%s: argument '%s' has %" PRIu64 " bytes, which is no multiple of %" PRIu64, op->name,
-                          param->name, arg->bytes, item);
     return SVMX_OK;
 }
 
 /* Turns a result reference into the slot of the output that it names, and raises the level of the new task. */
-static enum svmx_status resolve_result(svmx_batch_t *batch, const struct svmx__op *op, const struct svmx_param *param,
+static enum svmx_status resolve_result(svmx_batch_t *batch, const struct svmx__op *op, uint32_t at,
                                        const struct svmx_arg *arg, struct svmx_slot *slot, uint32_t *level) {
+    const struct svmx_param *param = &op->params[at];
     uint32_t task = arg->from.result.task, output = arg->from.result.output;
     if (task >= batch->task_count)
         return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT,
@@ -177,7 +193,13 @@ static enum svmx_status resolve_result(svmx_batch_t *batch, const struct svmx__o
         return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT,
                           "%s: argument '%s' takes output %" PRIu32 " of task %" PRIu32 ", which is of another type",
                           op->name, param->name, output, task);
+    if (op->check_reads >> at & 1)
+        return svmx__fail(&batch->error, SVMX_ERR_UNSUPPORTED,
+                          "%s: argument '%s' takes a result, but is checked before anything runs: give memory that is "
+                          "filled",
+                          op->name, param->name);
     *slot = svmx__task_slots(batch, task)[output];
+    if (batch->tasks[task].library >> output & 1) slot->at = (uint64_t)task << 32 | output;
     if (*level <= part->level) *level = part->level + 1;
     return SVMX_OK;
 }
@@ -205,7 +227,14 @@ static enum svmx_status take_arg(svmx_batch_t *batch, const struct svmx__op *op,
         if (param->direction == SVMX_OUT)
             return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' is an output; a result is an input", op->name,
                               param->name);
-        return resolve_result(batch, op, param, arg, slot, level);
+        return resolve_result(batch, op, at, arg, slot, level);
+    case SVMX_ARG_LIBRARY:
+        if (param->direction != SVMX_OUT)
+            return svmx__fail(why, SVMX_ERR_ARGUMENT,
+                              "%s: argument '%s' is an input; only an output may be left to the library", op->name,
+                              param->name);
+        *slot = (struct svmx_slot){0, arg->bytes};
+        return check_size(op, param, arg->bytes, why);
     default: return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' is of no known kind", op->name, param->name);
     }
 }
@@ -246,7 +275,12 @@ static void note_memory(svmx_batch_t *batch, const struct svmx__op *op, const st
     for (uint32_t i = 0; i < op->param_count; i++) {
         if (op->params[i].shape == SVMX_SCALAR) continue;
         if (op->params[i].direction == SVMX_OUT) {
-            widen_hull(&batch->out_hull[i], &slots[i]);
+            if (args[i].kind == SVMX_ARG_HOST) {
+                widen_hull(&batch->out_hull[i], &slots[i]);
+                part->callers_bytes_out += slots[i].bytes;
+            } else {
+                part->library_bytes += svmx__align(slots[i].bytes, SVMX__RESULT_ALIGNMENT);
+            }
             part->bytes_out += slots[i].bytes;
         } else {
             if (args[i].kind == SVMX_ARG_HOST) widen_hull(&batch->in_hull[i], &slots[i]);
@@ -264,8 +298,24 @@ static void start_part(struct svmx__part *part, svmx_batch_t *batch, const struc
     part->level = level;
     part->task_count = 0;
     part->units = part->work = part->bytes_in = part->bytes_out = 0;
+    part->callers_bytes_out = part->library_bytes = 0;
+    part->library = NULL;
     part->device = NULL;
     part->queued_ns = part->start_ns = part->dispatch_ns = part->done_ns = part->end_ns = 0;
+}
+
+/* Notes of an argument what its slot does not tell. */
+static void note_origin(svmx_batch_t *batch, struct svmx__task *task, uint32_t at, const struct svmx_arg *arg) {
+    if (arg->kind == SVMX_ARG_RESULT) {
+        task->results |= UINT32_C(1) << at;
+        if (batch->tasks[arg->from.result.task].library >> arg->from.result.output & 1) {
+            task->deferred |= UINT32_C(1) << at;
+            batch->has_deferred = true;
+        }
+    } else if (arg->kind == SVMX_ARG_LIBRARY) {
+        task->library |= UINT32_C(1) << at;
+        batch->has_library = true;
+    }
 }
 
 /* Everything is checked and there is room: the task joins the batch. Its slots are written already. */
@@ -278,25 +328,24 @@ static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const st
         if (level >= batch->level_count) batch->level_count = level + 1;
     }
     note_memory(batch, op, args, batch->slots + batch->slot_count, part);
-    part->task_count++;
+    uint32_t row = part->task_count++;
     part->units += size->units;
     part->work += size->work;
     uint32_t task = batch->task_count++;
     if (task == 0) batch->first_unit[0] = 0;
-    uint32_t results = 0;
-    for (uint32_t i = 0; i < op->param_count; i++) results |= (uint32_t)(args[i].kind == SVMX_ARG_RESULT) << i;
-    batch->tasks[task] =
-        (struct svmx__task){.part = at, .first_slot = batch->slot_count, .results = results, .units = size->units};
+    struct svmx__task *added = &batch->tasks[task];
+    *added = (struct svmx__task){.part = at, .first_slot = batch->slot_count, .row = row, .units = size->units};
+    for (uint32_t i = 0; i < op->param_count; i++) note_origin(batch, added, i, &args[i]);
     batch->first_unit[task + 1] = batch->first_unit[task] + size->units;
     batch->slot_count += op->param_count;
 }
 
 enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struct svmx_arg *args, size_t arg_count) {
     if (!batch) return SVMX_ERR_ARGUMENT;
-    enum svmx_status status = must_be_building(batch);
+    enum svmx_status status = svmx__batch_must_be_building(batch);
     if (status != SVMX_OK) return status;
     struct svmx__text *why = &batch->error;
-    const struct svmx__op *op = svmx__op_by_id(op_id);
+    const struct svmx__op *op = svmx__operations_by_id(batch->executor->operations, op_id);
     if (!op) return svmx__fail(why, SVMX_ERR_UNKNOWN, "no operation has the number %" PRIu32, op_id);
     if (!args) return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: args is NULL", op->name);
     if (arg_count != op->param_count)
@@ -312,7 +361,7 @@ enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struc
     }
     struct svmx__text detail; /* not cleared as a whole: that costs as much as the rest of the checks */
     detail.line[0] = '\0';
-    status = op->check(slots, &size, &detail);
+    status = svmx__op_check(op, slots, &size, &detail);
     if (status != SVMX_OK) return svmx__fail(why, status, "%s: %s", op->name, detail.line);
 
     uint32_t part = find_part(batch, op, level);

@@ -24,9 +24,17 @@
 #include "ops/op.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <svmx/svmx.h>
 
 struct svmx__device;
+struct svmx__block;
+
+/* Something for a device's submitter to do. Its queue holds nothing else. */
+struct svmx__work {
+    struct svmx__link link; /* first */
+    void (*run)(struct svmx__work *work);
+};
 
 enum svmx__batch_state {
     SVMX__BUILDING,   /* the caller's */
@@ -39,35 +47,48 @@ enum svmx__batch_state {
 struct svmx__task {
     uint32_t part;       /* which part it belongs to */
     uint32_t first_slot; /* its row in batch->slots */
+    uint32_t row;        /* in its part */
     uint32_t results;    /* bit i: argument i is a result of an earlier task */
-    uint32_t reserved;
+    uint32_t deferred;   /* bit i: one whose address is not known yet: the slot has its task (high half) and output */
+    uint32_t library;    /* bit i: argument i is an output in the library's memory */
     uint64_t units;
 };
 
-/* Room for the commands of one part: copy in, barrier, dispatch, barrier, copy out. */
-enum { SVMX__PART_COMMANDS = 5 };
+/* Room for the commands of one part: copy in twice, barrier, dispatch, barrier, copy out. */
+enum { SVMX__PART_COMMANDS = 6 };
+
+/* Of outputs in the library's memory. */
+enum { SVMX__RESULT_ALIGNMENT = 64 };
 
 /* The tasks of one operation at one level, on their way to one device and back. */
 struct svmx__part {
-    struct svmx__link link;   /* first: a device's queue holds parts by it */
+    struct svmx__work errand; /* first: a device's queue holds it by this */
     struct svmx_batch *batch; /* NULL in the self-test */
     const struct svmx__op *op;
     uint32_t level, task_count;
     uint64_t units, work, bytes_in, bytes_out;
+    uint64_t callers_bytes_out, library_bytes; /* of outputs in the caller's memory, and in the library's */
 
     /* bucket */
-    const struct svmx_slot *slots; /* host addresses, row-major */
-    const uint64_t *first_unit;    /* task_count + 1 */
+    struct svmx_slot *slots;    /* host addresses, row-major; outputs in the library's memory at 0 */
+    const uint64_t *first_unit; /* task_count + 1 */
     uint64_t bucket;
 
     /* route */
     struct svmx__device *device;
-    uint32_t redone; /* devices that failed it so far */
+    uint32_t redone;        /* devices that failed it so far */
+    bool cold;              /* the device has no pipeline for it yet: it waits in the device's builder */
+    enum svmx_status built; /* what became of the build that it waited for; an error has its reason in `reason` */
 
     /* stage */
     const struct svmx__layout *layout;
     const struct svmx__pipeline *pipeline; /* set before stage by the self-test, else by stage */
+    bool pinned;                           /* the pipeline, by stage; collect unpins it */
+    uint64_t timeout_ns;                   /* of the self-test; 0: timeout_ms */
     struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
+    struct svmx__block *block; /* that holds the inputs, which then stay where they are; or NULL */
+    uint32_t launches;         /* that brought results */
+    uint64_t copied_bytes;     /* between the caller's memory and the library's */
     struct svmx_command commands[SVMX__PART_COMMANDS];
     uint32_t command_count;
 
@@ -75,6 +96,10 @@ struct svmx__part {
     uint64_t ticket;
     struct svmx_timing timing;
     enum svmx_status status;
+
+    /* outputs in the library's memory, until the batch is reset or armed again */
+    struct svmx__staging *library;
+    struct svmx__device *library_device; /* whose memory it is */
 
     /* for the receipt */
     uint64_t queued_ns, start_ns, dispatch_ns, done_ns, end_ns;
@@ -101,7 +126,9 @@ struct svmx_batch {
     size_t task_capacity, slot_capacity, unit_capacity, part_capacity;
     uint32_t task_count, slot_count, part_count, level_count;
     struct svmx__hull out_hull[SVMX__MAX_PARAMS], in_hull[SVMX__MAX_PARAMS];
-    bool overlap_checked; /* since the last task was added */
+    bool overlap_checked;           /* since the last task was added */
+    bool has_library, has_deferred; /* any task has */
+    struct svmx__block *blocks;     /* svmx_batch_alloc; the newest first */
 
     /* Rows in order of parts, when there are several (bucket), and room to check overlaps (submit). */
     struct svmx_slot *sorted_slots;
@@ -118,6 +145,7 @@ struct svmx_batch {
     /* Progress. */
     bool counted;           /* it holds a place in the queue (svmx_submit) */
     atomic_bool answered;   /* every part has its results: receipts may be read */
+    atomic_bool failed;     /* there was no memory for results that are left to the library */
     uint32_t level;         /* that is running */
     atomic_uint parts_left; /* of this level; who takes the last one goes on */
     uint64_t enter_ns;

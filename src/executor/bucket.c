@@ -33,9 +33,8 @@ static void gather_rows(struct svmx_batch *batch) {
     for (uint32_t t = 0; t < batch->task_count; t++) {
         struct svmx__part *part = &batch->parts[batch->tasks[t].part];
         uint32_t params = part->op->param_count, row = part->task_count++;
-        struct svmx_slot *slots = batch->sorted_slots + (part->slots - batch->sorted_slots);
         uint64_t *units = batch->sorted_units + (part->first_unit - batch->sorted_units);
-        memcpy(slots + (size_t)row * params, svmx__task_slots(batch, t), params * sizeof *slots);
+        memcpy(part->slots + (size_t)row * params, svmx__task_slots(batch, t), params * sizeof *part->slots);
         if (row == 0) units[0] = 0;
         units[row + 1] = units[row] + batch->tasks[t].units;
     }
@@ -53,8 +52,16 @@ static enum svmx_status sort_rows(struct svmx_batch *batch) {
     return SVMX_OK;
 }
 
-static uint64_t bucket_of(uint64_t units, uint64_t min_bucket) {
-    return units <= min_bucket ? min_bucket : svmx__pow2(units);
+uint64_t svmx__bucket_of(const struct svmx_executor *executor, uint32_t op, uint64_t units) {
+    uint64_t least = UINT64_C(1) << executor->min_bucket_log2[op];
+    return units <= least ? least : svmx__pow2(units);
+}
+
+static void count_size(struct svmx_executor *executor, uint32_t op, uint64_t units) {
+    uint32_t line = units <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(units - 1);
+    if (line >= SVMX_SIZE_LINES) line = SVMX_SIZE_LINES - 1;
+    /* relaxed: a number on its own */
+    atomic_fetch_add_explicit(&executor->sizes[op][line], 1, memory_order_relaxed);
 }
 
 enum svmx_status svmx__bucket(struct svmx_batch *batch) {
@@ -65,13 +72,18 @@ enum svmx_status svmx__bucket(struct svmx_batch *batch) {
         enum svmx_status status = sort_rows(batch);
         if (status != SVMX_OK) return status;
     }
-    uint64_t min_bucket = batch->executor->config.number[SVMX__MIN_BUCKET];
     for (uint32_t i = 0; i < batch->part_count; i++) {
         struct svmx__part *part = &batch->parts[i];
-        part->bucket = bucket_of(part->units, min_bucket);
+        count_size(batch->executor, part->op->id, part->units);
+        part->bucket = svmx__bucket_of(batch->executor, part->op->id, part->units);
         part->redone = 0;
+        part->built = SVMX_OK;
+        part->timeout_ns = 0;
         part->reason[0] = '\0';
         part->pipeline = NULL;
+        part->library = NULL;
+        part->copied_bytes = 0;
+        part->launches = 0;
     }
     return SVMX_OK;
 }

@@ -9,6 +9,7 @@
  */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "executor/arena.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
 
@@ -21,7 +22,8 @@
 static enum svmx_status wait_for_ticket(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     const struct svmx_backend *instance = &device->backend->instance;
-    uint64_t timeout_ns = device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS;
+    uint64_t timeout_ns =
+        part->timeout_ns ? part->timeout_ns : device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS;
     uint64_t end = part->dispatch_ns + timeout_ns;
     for (;;) {
         uint64_t now = svmx__clock_ns();
@@ -31,27 +33,24 @@ static enum svmx_status wait_for_ticket(struct svmx__part *part) {
     }
 }
 
-/* Copies outputs from the staging buffer to where the caller wants them. */
-static void scatter(const struct svmx__part *part) {
-    const struct svmx__layout *layout = part->layout;
+/* Takes results from the staging buffer to where the caller wants them, or leaves them there for the caller to look at.
+ * Offsets are counted again as stage counted them: the table in staging memory is a device's to spoil. */
+static void take_results(struct svmx__part *part) {
     if (!part->staging_out) return;
-    /* Offsets are counted again as stage counted them: the table in staging memory is a device's to spoil. */
-    const unsigned char *from = part->staging_out->host;
-    uint64_t rows = (uint64_t)part->task_count * layout->slot_count;
-    for (uint64_t i = 0; i < rows; i++) {
-        const struct svmx_slot *slot = &part->slots[i];
-        if (layout->place[i % layout->slot_count] != SVMX__PLACE_OUTPUT) continue;
-        if (slot->bytes) memcpy((void *)(uintptr_t)slot->at, from, slot->bytes);
-        from += svmx__align(slot->bytes, layout->alignment);
+    if (part->callers_bytes_out || !part->library_bytes) {
+        svmx__copy_out(part, part->staging_out->host, part->bytes_out);
+        part->copied_bytes += part->callers_bytes_out;
     }
+    if (part->library_bytes) svmx__results_stay(part);
 }
 
 /* A device that keeps a ticket past the deadline, or says that it is lost, is not used again. */
 static void give_up(struct svmx__device *device, const char *reason) {
-    if (!atomic_exchange(&device->usable, false)) return;
+    /* relaxed: one thread gets to publish it; what route reads goes through the lock of svmx__route_publish */
+    if (!atomic_exchange_explicit(&device->usable, false, memory_order_relaxed)) return;
     svmx__log(&device->executor->log, SVMX_LOG_ERROR, "%s (%s) is given up: %s", device->info.name,
               device->backend->name, reason);
-    for (uint32_t i = 0; i < svmx__op_count(); i++) svmx__route_publish(device->executor, svmx__op_at(i)->id);
+    svmx__route_publish_all(device->executor);
 }
 
 static void release_all(struct svmx__part *part) {
@@ -66,7 +65,8 @@ static void release_all(struct svmx__part *part) {
 /* The driver still has them: they stay allocated until the process ends, and the device is closed by nobody. */
 static void set_aside(struct svmx__part *part) {
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
-    atomic_store(&part->device->abandoned, true);
+    if (part->block) part->block->aside = true;
+    atomic_store_explicit(&part->device->abandoned, true, memory_order_relaxed); /* read by svmx__devices_stop */
 }
 
 static void note_wait_failure(struct svmx__part *part, enum svmx_status status) {
@@ -78,18 +78,32 @@ static void note_wait_failure(struct svmx__part *part, enum svmx_status status) 
         (void)snprintf(part->reason, sizeof part->reason, "wait: %s: %s", svmx_status_name(status), line);
 }
 
+/* A device that works in the caller's memory must be done when submit returns: one that is not could write there after the
+ * answer was given. Its ticket is waited for, so that it is out of that memory, and it is not used again. The self-test
+ * meets it first, in memory of the library. */
+static enum svmx_status refuse_ticket(struct svmx__part *part, enum svmx_status status) {
+    (void)snprintf(part->reason, sizeof part->reason, "submit answered a ticket, but HOST_MEMORY must be done at once");
+    give_up(part->device, part->reason);
+    return status == SVMX_OK ? SVMX_ERR_BACKEND : status;
+}
+
+static enum svmx_status retire_ticket(struct svmx__part *part) {
+    enum svmx_status status = wait_for_ticket(part);
+    if (status != SVMX_OK) note_wait_failure(part, status);
+    return part->device->host_memory ? refuse_ticket(part, status) : status;
+}
+
 enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far) {
     enum svmx_status status = so_far;
-    if (status == SVMX_OK && part->ticket != 0) {
-        status = wait_for_ticket(part);
-        if (status != SVMX_OK) note_wait_failure(part, status);
-    }
+    if (status == SVMX_OK && part->ticket != 0) status = retire_ticket(part);
     part->done_ns = svmx__clock_ns();
-    if (status == SVMX_OK && !part->device->host_memory) scatter(part);
+    if (status == SVMX_OK && !part->device->host_memory) take_results(part);
     if (status == SVMX_TIMEOUT)
         set_aside(part);
     else
         release_all(part);
+    if (part->pinned && status != SVMX_TIMEOUT) svmx__pipeline_unpin(part->pipeline); /* else it may still be running */
+    part->pinned = false;
     if (status == SVMX_TIMEOUT || status == SVMX_ERR_DEVICE_LOST) give_up(part->device, part->reason);
     return status;
 }

@@ -77,7 +77,10 @@ enum svmx_status svmx_wait(svmx_batch_t *batch, uint64_t timeout_ns) {
 enum svmx_status svmx_cancel(svmx_batch_t *batch) {
     if (!batch) return SVMX_ERR_ARGUMENT;
     uint32_t state = SVMX__QUEUED;
-    if (atomic_compare_exchange_strong(&batch->state, &state, SVMX__CANCELLING)) return SVMX_OK;
+    /* acq_rel: its partner is the change to RUNNING in svmx__pipeline_part; one of the two wins */
+    if (atomic_compare_exchange_strong_explicit(&batch->state, &state, SVMX__CANCELLING, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return SVMX_OK;
     if (state == SVMX__CANCELLING) return SVMX_OK;
     return state == SVMX__RUNNING ? SVMX_BUSY : SVMX_ERR_STATE;
 }

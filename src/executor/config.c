@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-enum kind { TEXT, NUMBER, POWER_OF_TWO, LEVEL };
+enum kind { TEXT, NUMBER, BUCKETS, LEVEL, CACHE_FOLDER };
 
 struct setting {
     const char *name, *variable, *fallback, *help;
@@ -36,20 +36,31 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
                        NUMBER, 1, 1024, FIELD(threads)},
     [SVMX__QUEUE_DEPTH] = {"queue_depth", "SUPERVM_QUEUE_DEPTH", "256", "batches under way before submit pushes back",
                            NUMBER, 1, 1 << 20, FIELD(queue_depth)},
-    [SVMX__MIN_BUCKET] = {"min_bucket", "SUPERVM_MIN_BUCKET", "16384", "smallest bucket in units, a power of two",
-                          POWER_OF_TWO, 1, UINT64_C(1) << 40, FIELD(min_bucket)},
+    [SVMX__MIN_BUCKET] = {"min_bucket", "SUPERVM_MIN_BUCKET", "16384",
+                          "smallest bucket in units, a power of two, then ,OPERATION=NUMBER for some", BUCKETS, 1,
+                          UINT64_C(1) << 40, FIELD(min_bucket)},
     [SVMX__POOL_BYTES] = {"pool_bytes", "SUPERVM_POOL_BYTES", "268435456", "idle staging memory kept for each device",
                           NUMBER, 1, UINT64_C(1) << 46, FIELD(pool_bytes)},
+    [SVMX__MAX_PIPELINES] = {"max_pipelines", "SUPERVM_MAX_PIPELINES", "1024",
+                             "compiled pipelines kept; the least recently used go first", NUMBER, 1, 1 << 20,
+                             FIELD(max_pipelines)},
     [SVMX__TIMEOUT_MS] = {"timeout_ms", "SUPERVM_TIMEOUT_MS", "1500", "a device that takes longer is given up", NUMBER,
                           1, 3600000, FIELD(timeout_ms)},
     [SVMX__LOG_LEVEL] = {"log_level", "SUPERVM_LOG", "warn", "off, error, warn, info or debug", LEVEL, 0, 0,
                          FIELD(log_level)},
+    [SVMX__CACHE_DIR] = {"cache_dir", "SUPERVM_CACHE_DIR", "$XDG_CACHE_HOME/svmx, else $HOME/.cache/svmx",
+                         "folder of compiled pipelines, absolute; off = none", CACHE_FOLDER, 0, 0, FIELD(cache_dir)},
+    [SVMX__CACHE_BYTES] = {"cache_bytes", "SUPERVM_CACHE_BYTES", "268435456",
+                           "bytes in that folder before the least recently used go", NUMBER, 1, UINT64_C(1) << 46,
+                           FIELD(cache_bytes)},
 };
+
+static bool is_text(const struct setting *setting) { return setting->kind == TEXT || setting->kind == CACHE_FOLDER; }
 
 /* The option's value as text in `buffer`, or NULL if the caller did not set it. */
 static const char *option_text(const struct setting *setting, const struct svmx_options *options, char buffer[32]) {
     const unsigned char *field = (const unsigned char *)options + setting->field;
-    if (setting->kind == TEXT) {
+    if (is_text(setting)) {
         const char *text;
         memcpy(&text, field, sizeof text);
         return text;
@@ -73,8 +84,9 @@ static bool number_parse(const struct setting *setting, const char *text, uint64
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (errno || *end || value < setting->low || value > setting->high) return false;
-    if (setting->kind == POWER_OF_TWO && (value & (value - 1))) return false;
+    bool ended = *end == '\0' || (*end == ',' && setting->kind == BUCKETS); /* min_bucket.c reads on */
+    if (errno || !ended || value < setting->low || value > setting->high) return false;
+    if (setting->kind == BUCKETS && (value & (value - 1))) return false;
     *number = value;
     return true;
 }
@@ -83,6 +95,10 @@ static bool number_parse(const struct setting *setting, const char *text, uint64
 static enum svmx_status value_check(const struct setting *setting, const char *origin, const char *text,
                                     uint64_t *number, struct svmx__text *why) {
     if (setting->kind == TEXT) return SVMX_OK;
+    if (setting->kind == CACHE_FOLDER) {
+        if (*text == '/' || strcmp(text, "off") == 0) return SVMX_OK;
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s is '%.200s': give an absolute path, or off", origin, text);
+    }
     if (setting->kind == LEVEL) {
         enum svmx_log_level level;
         if (!svmx__log_level_parse(text, &level))
@@ -93,9 +109,23 @@ static enum svmx_status value_check(const struct setting *setting, const char *o
     if (strcmp(text, "auto") == 0 && strcmp(setting->fallback, "auto") == 0) return SVMX_OK;
     if (!number_parse(setting, text, number))
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s is '%s': give %s from %" PRIu64 " to %" PRIu64 "%s", origin, text,
-                          setting->kind == POWER_OF_TWO ? "a power of two" : "a whole number", setting->low,
-                          setting->high, strcmp(setting->fallback, "auto") == 0 ? ", or auto" : "");
+                          setting->kind == BUCKETS ? "a power of two" : "a whole number", setting->low, setting->high,
+                          strcmp(setting->fallback, "auto") == 0 ? ", or auto" : "");
     return SVMX_OK;
+}
+
+/* Where a user keeps what can be made again, by the XDG base directory specification, which ignores relative paths. */
+static char *default_cache_folder(bool environment) {
+    const char *base = environment ? getenv("XDG_CACHE_HOME") : NULL, *home = environment ? getenv("HOME") : NULL;
+    char *folder = NULL;
+    int length = 0;
+    if (base && *base == '/')
+        length = asprintf(&folder, "%s/svmx", base);
+    else if (home && *home == '/')
+        length = asprintf(&folder, "%s/.cache/svmx", home);
+    else
+        folder = strdup("off");
+    return length < 0 ? NULL : folder;
 }
 
 static enum svmx_status setting_read(struct svmx__config *config, uint32_t at, const struct svmx_options *options,
@@ -113,16 +143,21 @@ static enum svmx_status setting_read(struct svmx__config *config, uint32_t at, c
         config->source[at] = SVMX_FROM_DEFAULT;
         text = setting->fallback;
     }
-    enum svmx_status status = value_check(setting, origin, text, &config->number[at], why);
+    bool own = setting->kind == CACHE_FOLDER && config->source[at] == SVMX_FROM_DEFAULT;
+    enum svmx_status status = own ? SVMX_OK : value_check(setting, origin, text, &config->number[at], why);
     if (status != SVMX_OK) return status;
-    config->text[at] = strdup(text);
+    config->text[at] = own ? default_cache_folder(environment) : strdup(text);
     return config->text[at] ? SVMX_OK : svmx__fail(why, SVMX_ERR_MEMORY, "no memory for settings");
+}
+
+/* In a set-user-ID program the environment belongs to somebody else. */
+static bool may_read_environment(const struct svmx_options *options) {
+    return !(options->flags & SVMX_OPEN_NO_ENVIRONMENT) && !getauxval(AT_SECURE);
 }
 
 enum svmx_status svmx__config_read(struct svmx__config *config, const struct svmx_options *options,
                                    struct svmx__text *why) {
-    /* In a set-user-ID program the environment belongs to somebody else. */
-    bool environment = !(options->flags & SVMX_OPEN_NO_ENVIRONMENT) && !getauxval(AT_SECURE);
+    bool environment = may_read_environment(options);
     *config = (struct svmx__config){0};
     for (uint32_t i = 0; i < SVMX__SETTING_COUNT; i++) {
         enum svmx_status status = setting_read(config, i, options, environment, why);
@@ -133,17 +168,25 @@ enum svmx_status svmx__config_read(struct svmx__config *config, const struct svm
     return SVMX_OK;
 }
 
+enum svmx_status svmx__config_cache_dir(const char *given, char **folder, struct svmx__text *why) {
+    const struct svmx_options options = {.size = sizeof options, .cache_dir = given};
+    struct svmx__config config = {0};
+    enum svmx_status status = setting_read(&config, SVMX__CACHE_DIR, &options, may_read_environment(&options), why);
+    if (status == SVMX_OK) *folder = config.text[SVMX__CACHE_DIR];
+    return status;
+}
+
 void svmx__config_free(struct svmx__config *config) {
     for (uint32_t i = 0; i < SVMX__SETTING_COUNT; i++) free(config->text[i]);
     *config = (struct svmx__config){0};
 }
 
 void svmx__config_entry(const struct svmx__config *config, uint32_t setting, struct svmx_config_entry *entry) {
-    entry->name = settings[setting].name;
-    entry->variable = settings[setting].variable;
-    entry->default_value = settings[setting].fallback;
-    entry->help = settings[setting].help;
-    entry->value = config->text[setting];
-    entry->source = config->source[setting];
-    entry->reserved = 0;
+    *entry = (struct svmx_config_entry){.size = sizeof *entry,
+                                        .name = settings[setting].name,
+                                        .variable = settings[setting].variable,
+                                        .value = config->text[setting],
+                                        .default_value = settings[setting].fallback,
+                                        .help = settings[setting].help,
+                                        .source = config->source[setting]};
 }

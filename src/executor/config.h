@@ -19,8 +19,11 @@ enum svmx__setting {
     SVMX__QUEUE_DEPTH,
     SVMX__MIN_BUCKET,
     SVMX__POOL_BYTES,
+    SVMX__MAX_PIPELINES,
     SVMX__TIMEOUT_MS,
     SVMX__LOG_LEVEL,
+    SVMX__CACHE_DIR, /* its text is a path or "off", never the default as it is shown */
+    SVMX__CACHE_BYTES,
     SVMX__SETTING_COUNT
 };
 
@@ -35,6 +38,9 @@ struct svmx__config {
 /* Reads and checks every setting. ARGUMENT names the field or the variable; MEMORY. On error nothing is left. */
 enum svmx_status svmx__config_read(struct svmx__config *config, const struct svmx_options *options,
                                    struct svmx__text *why);
+/* The setting cache_dir alone, for those who look after the cache without an executor: a path or "off", which free()
+ * takes. `given` may be NULL. ARGUMENT, MEMORY. */
+enum svmx_status svmx__config_cache_dir(const char *given, char **folder, struct svmx__text *why);
 void svmx__config_free(struct svmx__config *config);
 
 /* Describes a setting. */

@@ -10,6 +10,7 @@
 #include "executor/batch.h"
 #include "executor/executor.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,12 +110,24 @@ static enum svmx_status search_backend(struct search *search, struct svmx__backe
     }
 }
 
-/* Stable, by rank. There are few devices. */
+/* Among devices that the user prefers alike: a driver that computes on the host's cores follows what does so without
+ * one, and what is made for tests follows all. */
+static uint32_t class_of(const struct svmx_device_info *info) {
+    if (info->flags & SVMX_DEVICE_TEST) return 2;
+    return (info->flags & SVMX_DEVICE_SHARES_CORES) && !(info->flags & SVMX_DEVICE_INLINE);
+}
+
+static bool follows(const struct found *found, const struct found *other) {
+    if (found->rank != other->rank) return found->rank > other->rank;
+    return class_of(&found->info) > class_of(&other->info);
+}
+
+/* Stable. There are few devices. */
 static void sort_found(struct found *found, size_t count) {
     for (size_t i = 1; i < count; i++) {
         struct found moving = found[i];
         size_t at = i;
-        for (; at > 0 && found[at - 1].rank > moving.rank; at--) found[at] = found[at - 1];
+        for (; at > 0 && follows(&found[at - 1], &moving); at--) found[at] = found[at - 1];
         found[at] = moving;
     }
 }
@@ -185,7 +198,10 @@ free_search:
 static void *submitter_main(void *user) {
     struct svmx__device *device = user;
     struct svmx__link *link;
-    while ((link = svmx__queue_pop(&device->queue))) svmx__pipeline_part((struct svmx__part *)(void *)link);
+    while ((link = svmx__queue_pop(&device->queue))) {
+        struct svmx__work *work = (struct svmx__work *)(void *)link;
+        work->run(work);
+    }
     return NULL;
 }
 
@@ -201,7 +217,14 @@ static int start_submitter(struct svmx__device *device) {
     (void)snprintf(name, sizeof name, "svmx-dev-%u", device->id);
     (void)pthread_setname_np(device->submitter, name);
     device->has_submitter = true;
-    return 0;
+    return device->inline_ ? 0 : svmx__builder_start(device);
+}
+
+/* Threads besides a submitter that may help with copies. */
+static uint32_t helpers(void) {
+    cpu_set_t mask;
+    if (sched_getaffinity(0, sizeof mask, &mask) != 0) return 0;
+    return (uint32_t)CPU_COUNT(&mask) - 1;
 }
 
 enum svmx_status svmx__devices_start(struct svmx_executor *executor, struct svmx__text *why) {
@@ -210,7 +233,12 @@ enum svmx_status svmx__devices_start(struct svmx_executor *executor, struct svmx
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = 0;
-    for (uint32_t i = 0; i < executor->device_count && !error; i++) error = start_submitter(&executor->devices[i]);
+    bool copies = false;
+    for (uint32_t i = 0; i < executor->device_count && !error; i++) {
+        error = start_submitter(&executor->devices[i]);
+        copies = copies || !executor->devices[i].host_memory;
+    }
+    if (copies && !error) svmx__team_start(&executor->team, helpers());
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!error) return SVMX_OK;
     return svmx__fail(why, SVMX_ERR_SYSTEM, "cannot start a thread: %s", strerror(error));
@@ -220,11 +248,13 @@ void svmx__devices_stop(struct svmx_executor *executor) {
     for (uint32_t i = 0; i < executor->device_count; i++) {
         struct svmx__device *device = &executor->devices[i];
         if (!device->has_submitter) continue;
+        svmx__builder_stop(device); /* before its submitter, which it may be waiting for */
         svmx__queue_close(&device->queue);
         pthread_join(device->submitter, NULL);
         svmx__queue_fini(&device->queue);
         device->has_submitter = false;
-        if (atomic_load(&device->abandoned)) {
+        /* relaxed: whoever set it was joined just now, or has left the executor as svmx_close demands */
+        if (atomic_load_explicit(&device->abandoned, memory_order_relaxed)) {
             device->backend->abandoned = true;
             svmx__host_orphan(device->backend);
         }

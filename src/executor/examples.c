@@ -17,7 +17,7 @@ enum { LINE = 64 };
 enum svmx_status svmx__example_make(const struct svmx__op *op, uint64_t size, uint64_t seed, struct svmx_slot *slots,
                                     void **block) {
     uint64_t bytes[SVMX__MAX_PARAMS] = {0}, total = 0;
-    enum svmx_status status = op->shape(size, bytes);
+    enum svmx_status status = svmx__op_shape(op, size, bytes);
     if (status != SVMX_OK) return status;
     for (uint32_t i = 0; i < op->param_count; i++) {
         slots[i] = (struct svmx_slot){bytes[i], svmx_type_bytes((enum svmx_type)op->params[i].type)};
@@ -57,7 +57,7 @@ enum svmx_status svmx_example_create(const svmx_executor_t *executor, uint32_t o
                                      struct svmx_example *example) {
     if (!executor || !example) return SVMX_ERR_ARGUMENT;
     if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
-    const struct svmx__op *op = svmx__op_by_id(op_id);
+    const struct svmx__op *op = svmx__operations_by_id(executor->operations, op_id);
     if (!op) return SVMX_ERR_UNKNOWN;
     struct owned *owned = calloc(1, sizeof *owned);
     if (!owned) return SVMX_ERR_MEMORY;

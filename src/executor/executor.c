@@ -50,7 +50,11 @@ static enum svmx_status open_registry(struct svmx_executor *executor, const stru
                                                  .reference = &svmx__reference_plugin,
                                                  .maker = svmx__host_maker(executor),
                                                  .log = &executor->log};
-    return svmx__registry_open(&executor->registry, &config, why);
+    enum svmx_status status = svmx__registry_open(&executor->registry, &config, why);
+    if (status != SVMX_OK) return status;
+    const struct svmx__backend *reference = &executor->registry.backends[executor->registry.backend_count - 1];
+    svmx__reference_attach(reference->instance.self, executor->operations);
+    return SVMX_OK;
 }
 
 /* Everything between the backends and the first batch. On error what was made is unmade. */
@@ -61,11 +65,13 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     if (status != SVMX_OK) goto free_devices;
     status = svmx__layout_cache_init(&executor->layouts, executor->device_count, SVMX__OP_LIMIT);
     if (status != SVMX_OK) goto free_pipelines;
-    for (uint32_t i = 0; i < svmx__op_count(); i++) svmx__route_publish(executor, svmx__op_at(i)->id);
+    svmx__route_publish_all(executor);
+    svmx__team_init(&executor->team);
     status = svmx__devices_start(executor, why);
     if (status == SVMX_OK) return SVMX_OK;
 
     svmx__devices_stop(executor);
+    svmx__team_fini(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
 free_pipelines:
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
@@ -82,22 +88,31 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
     pthread_cond_init(&executor->room, NULL);
     enum svmx_status status = copy_options(given, &options, why);
     if (status != SVMX_OK) return status;
+    executor->operations = svmx__operations_create();
+    if (!executor->operations) return SVMX_ERR_MEMORY;
     status = svmx__config_read(&executor->config, &options, why);
     if (status != SVMX_OK) return status;
+    status = svmx__min_buckets_read(executor, options.min_bucket_ops, why);
+    if (status != SVMX_OK) goto free_config;
     executor->log = (struct svmx__log){(enum svmx_log_level)executor->config.number[SVMX__LOG_LEVEL], options.log,
                                        options.log_user};
+    svmx__binary_store_init(&executor->binaries, executor->config.text[SVMX__CACHE_DIR],
+                            executor->config.number[SVMX__CACHE_BYTES], &executor->log);
     status = open_registry(executor, &options, why);
-    if (status != SVMX_OK) goto free_config;
+    if (status != SVMX_OK) goto free_binaries;
     status = open_devices(executor, why);
     if (status == SVMX_OK) return SVMX_OK;
 
     svmx__registry_close(&executor->registry);
+free_binaries:
+    svmx__binary_store_fini(&executor->binaries);
 free_config:
     svmx__config_free(&executor->config);
     return status;
 }
 
 static void free_executor(struct svmx_executor *executor) {
+    svmx__operations_release(executor->operations);
     pthread_cond_destroy(&executor->room);
     pthread_mutex_destroy(&executor->publishing);
     pthread_mutex_destroy(&executor->admission);
@@ -138,7 +153,9 @@ void svmx__executor_release(struct svmx_executor *executor) {
 void svmx_close(svmx_executor_t *executor) {
     if (!executor) return;
     pthread_mutex_lock(&executor->admission);
-    if (atomic_exchange(&executor->closed, true)) { /* twice; the handle still exists because a batch holds it */
+    /* acq_rel: pairs with the acquire loads of calls that do not take the lock */
+    if (atomic_exchange_explicit(&executor->closed, true, memory_order_acq_rel)) {
+        /* twice; the handle still exists because a batch holds it */
         pthread_mutex_unlock(&executor->admission);
         return;
     }
@@ -146,10 +163,12 @@ void svmx_close(svmx_executor_t *executor) {
     while (executor->under_way > 0) pthread_cond_wait(&executor->room, &executor->admission);
     pthread_mutex_unlock(&executor->admission);
     svmx__devices_stop(executor);
+    svmx__team_fini(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
     svmx__devices_free(executor);
     svmx__registry_close(&executor->registry);
+    svmx__binary_store_fini(&executor->binaries);
     svmx__config_free(&executor->config);
     svmx__executor_release(executor);
 }

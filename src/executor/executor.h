@@ -12,17 +12,33 @@
 
 #include "base/log.h"
 #include "base/queue.h"
+#include "base/team.h"
+#include "cache/binary_store.h"
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
 #include "executor/config.h"
-#include "ops/op.h"
+#include "ops/operations.h"
 #include "plugin/registry.h"
 #include <stdatomic.h>
 #include <svmx/svmx.h>
 
+/* Builds the pipelines of a device in a thread of its own. builder.c */
+struct svmx__build;
+struct svmx__builder {
+    pthread_mutex_t lock;       /* guards all below; held for a few instructions only */
+    pthread_cond_t changed;     /* something is wanted, proved or settled */
+    struct svmx__build *builds; /* wanted, oldest first; the first is under way */
+    bool closing;
+    pthread_t thread;
+    bool has_thread;
+};
+
 /* What is known of an operation on a device. */
 enum svmx__fitness { SVMX__UNTRIED, SVMX__FIT, SVMX__UNFIT };
+
+/* Buckets are powers of two; larger ones share the last line of the table. */
+enum { SVMX__BUCKETS = 48 };
 
 struct svmx__device {
     struct svmx_executor *executor;
@@ -36,6 +52,8 @@ struct svmx__device {
     struct svmx__queue queue; /* of parts */
     pthread_t submitter;      /* pops the queue; the only one that submits, unless inline_ */
     bool has_submitter;
+    struct svmx__builder builder;   /* unless inline_ */
+    uint8_t chosen[SVMX__OP_LIMIT]; /* 1 + the variant that was fastest, by operation; 0: not known. The builder's. */
 
     atomic_bool usable;                      /* false: given up */
     atomic_bool abandoned;                   /* it holds memory of ours past a deadline: its backend is never closed */
@@ -48,13 +66,20 @@ struct svmx_executor {
     atomic_bool closed;
     struct svmx__config config;
     struct svmx__log log;
+    struct svmx__operations *operations;
     struct svmx__registry registry;
     struct svmx__device *devices; /* in order of preference, the reference last */
     uint32_t device_count;
     struct svmx__pipeline_cache pipelines;
     struct svmx__layout_cache layouts;
-    _Atomic uint32_t best_device[SVMX__OP_LIMIT]; /* what route reads; see route.c */
-    pthread_mutex_t publishing;                   /* of writers of best_device */
+    struct svmx__team team;             /* helps with copies; has threads only if a device has memory of its own */
+    struct svmx__binary_store binaries; /* compiled pipelines on disk */
+    /* Parts that were seen, by operation and log2 of their units; counted in bucket.c. */
+    atomic_uint_fast64_t sizes[SVMX__OP_LIMIT][SVMX_SIZE_LINES];
+    uint8_t min_bucket_log2[SVMX__OP_LIMIT]; /* the smallest bucket by operation; min_bucket.c */
+    /* What route reads, by operation and log2 of the bucket; see route.c. */
+    _Atomic uint32_t routes[SVMX__OP_LIMIT][SVMX__BUCKETS];
+    pthread_mutex_t publishing; /* of writers of routes */
 
     pthread_mutex_t admission; /* guards under_way */
     pthread_cond_t room;       /* under_way went down */
@@ -79,25 +104,99 @@ void svmx__devices_free(struct svmx_executor *executor);
 
 /* ---- pipeline.c ---- */
 
-/* What a device's submitter does with a part that it popped. */
+/* What a device's submitter does with a part that it popped. `work` is the part's errand. */
 struct svmx__part;
-void svmx__pipeline_part(struct svmx__part *part);
+struct svmx__work;
+void svmx__pipeline_part(struct svmx__work *work);
 
 /* ---- completion.c ---- */
 
 /* Ends a batch: counters, callback, eventfd, and last the hand-over to the caller. The batch may be gone afterwards. */
 void svmx__complete(struct svmx_batch *batch, enum svmx_status status);
 
+/* ---- bucket.c ---- */
+
+/* The bucket of so many units: the next power of two, not less than the smallest of the operation. */
+uint64_t svmx__bucket_of(const struct svmx_executor *executor, uint32_t op, uint64_t units);
+
+/* ---- min_bucket.c ---- */
+
+/* Fills min_bucket_log2 from the settings and from options.min_bucket_ops (may be NULL). ARGUMENT names what is wrong;
+ * MEMORY. */
+enum svmx_status svmx__min_buckets_read(struct svmx_executor *executor, const char *list, struct svmx__text *why);
+
+/* ---- batch.c ---- */
+
+/* OK if the batch is the caller's, to be filled; else the status to answer with. */
+enum svmx_status svmx__batch_must_be_building(struct svmx_batch *batch);
+
+/* ---- results.c: outputs in the library's memory ---- */
+
+/* Gives them memory on a device that works in host memory. */
+enum svmx_status svmx__results_in_host_memory(struct svmx__part *part);
+/* Keeps them where a device wrote them: the part's staging_out becomes theirs. */
+void svmx__results_stay(struct svmx__part *part);
+/* Tells the tasks of the batch's level where the results are that they take. */
+void svmx__results_resolve(struct svmx_batch *batch);
+/* Gives the memory back. */
+void svmx__results_reset(struct svmx_batch *batch);
+
+/* ---- copy.c ---- */
+
+/* All inputs of a part to a staging buffer, from `offset` on; all outputs from one to the caller's memory. `bytes` is how
+ * many lie in the buffer. */
+void svmx__copy_in(const struct svmx__part *part, void *staging, uint64_t offset, uint64_t bytes);
+void svmx__copy_out(const struct svmx__part *part, const void *staging, uint64_t bytes);
+
 /* ---- route.c ---- */
 
-/* Publishes anew which device an operation prefers. After devices were found, lost, or refused an operation. */
+/* Publishes anew which device an operation prefers. After devices were found or lost, an operation was refused, or a
+ * pipeline is there. */
 void svmx__route_publish(struct svmx_executor *executor, uint32_t op);
+/* The same for all numbers, also those that no operation has yet. */
+void svmx__route_publish_all(struct svmx_executor *executor);
 
 /* ---- prepare.c: the pipeline of a part: cached, or built and proved ---- */
 
-/* Sets part->pipeline. UNSUPPORTED, WRONG_RESULT or the plugin's error: this device does not serve this operation, and
- * is not asked again. */
+/* Sets part->pipeline, pinned where that is needed. UNSUPPORTED, WRONG_RESULT or the plugin's error: this device does not
+ * serve this operation, and is not asked again. */
 enum svmx_status svmx__prepare(struct svmx__part *part);
+
+/* Steps of it, for the builder. Build sets made->compiled. File tells the log of a refusal and takes made->compiled; the
+ * entry that counts may be another thread's. Drop takes NULL. */
+enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct svmx__op *op,
+                                      const struct svmx_pipeline_desc *desc, struct svmx__pipeline *made,
+                                      struct svmx__text *why);
+enum svmx_status svmx__pipeline_file(struct svmx__device *device, const struct svmx__op *op,
+                                     const struct svmx__pipeline *made, const struct svmx__pipeline **entry);
+void svmx__pipeline_drop(struct svmx__device *device, struct svmx_pipeline *compiled);
+/* A build that failed for want of memory, or on a device that is gone, says nothing of the operation. */
+bool svmx__verdict_counts(enum svmx_status verdict);
+
+/* ---- kept.c: compiled pipelines on disk ---- */
+
+/* What an earlier process kept of a variant; free() takes it. NULL: nothing. */
+void *svmx__kept_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant, size_t *bytes);
+/* Keeps what the plugin gives for a pipeline that was proved, and which variant was the fastest. */
+void svmx__keep_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant,
+                       struct svmx_pipeline *compiled);
+/* It did not prove itself. */
+void svmx__unkeep_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant);
+/* 1 + the variant that an earlier process found fastest; 0: not known. */
+uint8_t svmx__kept_choice(struct svmx__device *device, const struct svmx__op *op);
+
+/* ---- builder.c: pipelines of devices with a queue, built beside the work ---- */
+
+/* 0, or the error number of pthread. Stop ends the thread once nobody waits for a pipeline; the submitter must still
+ * run. Safe without a start. */
+int svmx__builder_start(struct svmx__device *device);
+void svmx__builder_stop(struct svmx__device *device);
+
+/* Wants a pipeline, and returns. `parked` (may be NULL) goes to the device's queue once it is there, or refused. */
+void svmx__build_request(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket,
+                         struct svmx__part *parked);
+/* Wants a pipeline and waits until it is settled. Not from a submitter. */
+void svmx__build_wait(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket);
 
 /* ---- selftest.c ---- */
 
@@ -105,6 +204,11 @@ enum svmx_status svmx__prepare(struct svmx__part *part);
  * WRONG_RESULT, or whatever the device answered. Only the device's submitter may call it, unless inline_. */
 enum svmx_status svmx__selftest(struct svmx__device *device, const struct svmx__op *op,
                                 const struct svmx__pipeline *pipeline, struct svmx__text *why);
+
+/* Runs an example a few times and gives the shortest time on the device: only to compare pipelines of one operation. Who
+ * may call it is as above. */
+enum svmx_status svmx__selftest_trial(struct svmx__device *device, const struct svmx__op *op,
+                                      const struct svmx__pipeline *pipeline, uint64_t *ns, struct svmx__text *why);
 
 /* ---- examples.c ---- */
 
@@ -128,7 +232,12 @@ static inline struct svmx_op_desc svmx__op_desc(const struct svmx__op *op) {
                                  .name = op->name,
                                  .params = op->params,
                                  .param_count = op->param_count,
-                                 .scratch_bytes_per_unit = op->scratch_bytes_per_unit};
+                                 .scratch_bytes_per_unit = op->scratch_bytes_per_unit,
+                                 .opencl_c = op->opencl_c,
+                                 .spirv = op->spirv,
+                                 .spirv_bytes = op->spirv_bytes,
+                                 .local = op->local,
+                                 .grain = op->grain};
 }
 
 #endif

@@ -18,8 +18,10 @@
 struct host {
     struct svmx_host base; /* first: the plugin gives this pointer back */
     char backend[32];
-    char *select, *threads, *variant; /* NULL = not set */
-    pthread_mutex_t lock;             /* guards all below */
+    char *select, *threads, *variant;    /* NULL = not set */
+    struct svmx__operations *operations; /* a reference */
+    atomic_bool orphan;                  /* the executor has gone: functions of the program are not called any more */
+    pthread_mutex_t lock;                /* guards all below */
     struct svmx__log log;
     bool opening; /* the registry reports why an instance did not open: its own lines are for debugging then */
     char last_error[256];
@@ -64,9 +66,9 @@ static uint64_t host_now(const struct svmx_host *base) {
 
 static enum svmx_status host_reference(const struct svmx_host *base, const char *name, const struct svmx_slot *slots,
                                        size_t slot_count) {
-    (void)base;
-    const struct svmx__op *op = svmx__op_by_name(name);
-    if (!op) return SVMX_ERR_UNKNOWN;
+    const struct host *host = host_of(base);
+    const struct svmx__op *op = svmx__operations_by_name(host->operations, name);
+    if (!op || (!op->reference && atomic_load_explicit(&host->orphan, memory_order_acquire))) return SVMX_ERR_UNKNOWN;
     if (slot_count != op->param_count) return SVMX_ERR_ARGUMENT;
     if (slots) svmx__reference_run(op, slots);
     return SVMX_OK;
@@ -79,6 +81,7 @@ static void host_unmake(void *user, const struct svmx_host *base) {
     free(host->select);
     free(host->threads);
     free(host->variant);
+    svmx__operations_release(host->operations);
     free(host);
 }
 
@@ -104,6 +107,8 @@ static const struct svmx_host *host_make(void *user, const char *backend, const 
                                     .reference = host_reference};
     host->log = executor->log;
     host->opening = true;
+    host->operations = executor->operations;
+    svmx__operations_retain(host->operations);
     (void)snprintf(host->backend, sizeof host->backend, "%s", backend);
     pthread_mutex_init(&host->lock, NULL); /* cannot fail with default attributes */
     if (copy_text(&host->select, select) &&
@@ -134,6 +139,7 @@ void svmx__host_orphan(const struct svmx__backend *backend) {
     struct host *host = host_of(backend->host);
     pthread_mutex_lock(&host->lock);
     host->log = (struct svmx__log){.level = SVMX_LOG_OFF};
+    atomic_store_explicit(&host->orphan, true, memory_order_release);
     pthread_mutex_unlock(&host->lock);
 }
 

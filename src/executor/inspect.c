@@ -4,10 +4,20 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/versioned.h"
 #include "executor/executor.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* What version 0.1.0 had: callers of then are served for ever. A field that is added later changes nothing here. */
+enum {
+    FIRST_DEVICE = SVMX__THROUGH(struct svmx_device, failures),
+    FIRST_LOAD_ENTRY = SVMX__THROUGH(struct svmx_load_entry, status),
+    FIRST_OP = SVMX__THROUGH(struct svmx_op, params),
+    FIRST_CONFIG_ENTRY = SVMX__THROUGH(struct svmx_config_entry, reserved),
+    FIRST_STATS = SVMX__THROUGH(struct svmx_stats, pool_bytes_peak)
+};
 
 static bool is_open(const struct svmx_executor *executor) {
     return executor && !atomic_load_explicit(&executor->closed, memory_order_acquire);
@@ -20,29 +30,28 @@ static uint64_t read(const atomic_uint_fast64_t *counter) {
 uint32_t svmx_device_count(const svmx_executor_t *executor) { return is_open(executor) ? executor->device_count : 0; }
 
 enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index, struct svmx_device *device) {
-    if (!executor || !device || device->size < sizeof *device) return SVMX_ERR_ARGUMENT;
+    if (!executor || !svmx__is_served(device, FIRST_DEVICE)) return SVMX_ERR_ARGUMENT;
     if (!is_open(executor)) return SVMX_ERR_CLOSED;
     if (index >= executor->device_count) return SVMX_ERR_UNKNOWN;
     const struct svmx__device *from = &executor->devices[index];
-    const size_t size = device->size;
-    *device = (struct svmx_device){.size = size,
-                                   .backend = from->backend->name,
-                                   .name = from->info.name,
-                                   .driver = from->info.driver,
-                                   .variant = from->info.variant,
-                                   .pci = from->info.pci,
-                                   .kind = from->info.kind,
-                                   .flags = from->info.flags,
-                                   .threads = from->info.threads,
-                                   .usable = atomic_load_explicit(&from->usable, memory_order_relaxed),
-                                   .memory_bytes = from->info.memory_bytes,
-                                   .max_alloc_bytes = from->info.max_alloc_bytes,
-                                   .tasks = read(&from->tasks),
-                                   .launches = read(&from->launches),
-                                   .bytes_in = read(&from->bytes_in),
-                                   .bytes_out = read(&from->bytes_out),
-                                   .busy_ns = read(&from->busy_ns),
-                                   .failures = read(&from->failures)};
+    const struct svmx_device now = {.backend = from->backend->name,
+                                    .name = from->info.name,
+                                    .driver = from->info.driver,
+                                    .variant = from->info.variant,
+                                    .pci = from->info.pci,
+                                    .kind = from->info.kind,
+                                    .flags = from->info.flags,
+                                    .threads = from->info.threads,
+                                    .usable = atomic_load_explicit(&from->usable, memory_order_relaxed),
+                                    .memory_bytes = from->info.memory_bytes,
+                                    .max_alloc_bytes = from->info.max_alloc_bytes,
+                                    .tasks = read(&from->tasks),
+                                    .launches = read(&from->launches),
+                                    .bytes_in = read(&from->bytes_in),
+                                    .bytes_out = read(&from->bytes_out),
+                                    .busy_ns = read(&from->busy_ns),
+                                    .failures = read(&from->failures)};
+    svmx__give(device, &now, sizeof now);
     return SVMX_OK;
 }
 
@@ -51,49 +60,49 @@ uint32_t svmx_load_report_count(const svmx_executor_t *executor) {
 }
 
 enum svmx_status svmx_load_report_get(const svmx_executor_t *executor, uint32_t index, struct svmx_load_entry *entry) {
-    if (!executor || !entry || entry->size < sizeof *entry) return SVMX_ERR_ARGUMENT;
+    if (!executor || !svmx__is_served(entry, FIRST_LOAD_ENTRY)) return SVMX_ERR_ARGUMENT;
     if (!is_open(executor)) return SVMX_ERR_CLOSED;
     if (index >= executor->registry.entry_count) return SVMX_ERR_UNKNOWN;
     const struct svmx__load_entry *from = &executor->registry.entries[index];
-    const size_t size = entry->size;
-    *entry = (struct svmx_load_entry){.size = size,
-                                      .name = from->name,
-                                      .path = from->path,
-                                      .version = from->version,
-                                      .licence = from->licence,
-                                      .reason = from->reason,
-                                      .verdict = from->verdict,
-                                      .status = (uint32_t)(from->status < 0 ? -from->status : (int)from->status)};
+    const struct svmx_load_entry now = {.name = from->name,
+                                        .path = from->path,
+                                        .version = from->version,
+                                        .licence = from->licence,
+                                        .reason = from->reason,
+                                        .verdict = from->verdict,
+                                        .status = (uint32_t)(from->status < 0 ? -from->status : (int)from->status)};
+    svmx__give(entry, &now, sizeof now);
     return SVMX_OK;
 }
 
-uint32_t svmx_op_count(const svmx_executor_t *executor) { return is_open(executor) ? svmx__op_count() : 0; }
+uint32_t svmx_op_count(const svmx_executor_t *executor) {
+    return is_open(executor) ? svmx__operations_count(executor->operations) : 0;
+}
 
 enum svmx_status svmx_op_get(const svmx_executor_t *executor, uint32_t index, struct svmx_op *op) {
-    if (!executor || !op || op->size < sizeof *op) return SVMX_ERR_ARGUMENT;
+    if (!executor || !svmx__is_served(op, FIRST_OP)) return SVMX_ERR_ARGUMENT;
     if (!is_open(executor)) return SVMX_ERR_CLOSED;
-    const struct svmx__op *from = svmx__op_at(index);
+    const struct svmx__op *from = svmx__operations_at(executor->operations, index);
     if (!from) return SVMX_ERR_UNKNOWN;
-    const size_t size = op->size;
-    *op = (struct svmx_op){.size = size,
-                           .id = from->id,
-                           .param_count = from->param_count,
-                           .name = from->name,
-                           .summary = from->summary,
-                           .unit = from->unit,
-                           .params = from->params};
+    const struct svmx_op now = {.id = from->id,
+                                .param_count = from->param_count,
+                                .name = from->name,
+                                .summary = from->summary,
+                                .unit = from->unit,
+                                .params = from->params};
+    svmx__give(op, &now, sizeof now);
     return SVMX_OK;
 }
 
 /* "no operation is called 'x'; known are a, b, ..."; as many as fit, and how many there are. */
-static void list_names(const char *name, struct svmx_error *error) {
+static void list_names(const struct svmx__operations *operations, const char *name, struct svmx_error *error) {
     enum { TAIL = 32 };
-    const uint32_t count = svmx__op_count();
+    const uint32_t count = svmx__operations_count(operations);
     size_t used = (size_t)snprintf(error->text, sizeof error->text, "no operation is called '%.64s'; known are", name);
     uint32_t i = 0;
-    for (; i < count && used + strlen(svmx__op_at(i)->name) + TAIL < sizeof error->text; i++)
+    for (; i < count && used + strlen(svmx__operations_at(operations, i)->name) + TAIL < sizeof error->text; i++)
         used += (size_t)snprintf(error->text + used, sizeof error->text - used, "%s %s", i ? "," : "",
-                                 svmx__op_at(i)->name);
+                                 svmx__operations_at(operations, i)->name);
     if (i < count) (void)snprintf(error->text + used, sizeof error->text - used, " and %u more", count - i);
 }
 
@@ -105,7 +114,7 @@ enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name,
         status = SVMX_ERR_ARGUMENT;
     else if (!is_open(executor))
         status = SVMX_ERR_CLOSED;
-    else if (!(found = svmx__op_by_name(name)))
+    else if (!(found = svmx__operations_by_name(executor->operations, name)))
         status = SVMX_ERR_UNKNOWN;
     if (status == SVMX_OK) {
         *op = found->id;
@@ -114,7 +123,7 @@ enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name,
     if (!error) return status;
     error->status = status;
     if (status == SVMX_ERR_UNKNOWN)
-        list_names(name, error);
+        list_names(executor->operations, name, error);
     else
         (void)snprintf(error->text, sizeof error->text, "%s",
                        status == SVMX_ERR_CLOSED ? "the executor was closed" : "executor, name or op is NULL");
@@ -124,10 +133,20 @@ enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name,
 uint32_t svmx_config_count(const svmx_executor_t *executor) { return is_open(executor) ? SVMX__SETTING_COUNT : 0; }
 
 enum svmx_status svmx_config_get(const svmx_executor_t *executor, uint32_t index, struct svmx_config_entry *entry) {
-    if (!executor || !entry || entry->size < sizeof *entry) return SVMX_ERR_ARGUMENT;
+    if (!executor || !svmx__is_served(entry, FIRST_CONFIG_ENTRY)) return SVMX_ERR_ARGUMENT;
     if (!is_open(executor)) return SVMX_ERR_CLOSED;
     if (index >= SVMX__SETTING_COUNT) return SVMX_ERR_UNKNOWN;
-    svmx__config_entry(&executor->config, index, entry);
+    struct svmx_config_entry now;
+    svmx__config_entry(&executor->config, index, &now);
+    svmx__give(entry, &now, sizeof now);
+    return SVMX_OK;
+}
+
+enum svmx_status svmx_sizes_get(const svmx_executor_t *executor, uint32_t op, uint64_t counts[SVMX_SIZE_LINES]) {
+    if (!executor || !counts) return SVMX_ERR_ARGUMENT;
+    if (!is_open(executor)) return SVMX_ERR_CLOSED;
+    if (!svmx__operations_by_id(executor->operations, op)) return SVMX_ERR_UNKNOWN;
+    for (uint32_t i = 0; i < SVMX_SIZE_LINES; i++) counts[i] = read(&executor->sizes[op][i]);
     return SVMX_OK;
 }
 
@@ -141,21 +160,26 @@ static void add_pool(struct svmx_stats *stats, struct svmx__staging_pool *pool) 
 }
 
 enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats) {
-    if (!executor || !stats || stats->size < sizeof *stats) return SVMX_ERR_ARGUMENT;
+    if (!executor || !svmx__is_served(stats, FIRST_STATS)) return SVMX_ERR_ARGUMENT;
     if (!is_open(executor)) return SVMX_ERR_CLOSED;
-    const size_t size = stats->size;
-    *stats = (struct svmx_stats){.size = size,
-                                 .batches = read(&executor->batches),
-                                 .tasks = read(&executor->tasks),
-                                 .cancelled = read(&executor->cancelled),
-                                 .fallbacks = read(&executor->fallbacks),
-                                 .pipeline_hits = read(&executor->pipelines.hits),
-                                 .pipeline_misses = read(&executor->pipelines.misses),
-                                 .layout_hits = read(&executor->layouts.hits),
-                                 .layout_misses = read(&executor->layouts.misses)};
+    struct svmx_stats now = {.batches = read(&executor->batches),
+                             .tasks = read(&executor->tasks),
+                             .cancelled = read(&executor->cancelled),
+                             .fallbacks = read(&executor->fallbacks),
+                             .pipeline_hits = read(&executor->pipelines.hits),
+                             .pipeline_misses = read(&executor->pipelines.misses),
+                             .pipeline_evictions = read(&executor->pipelines.evictions),
+                             .layout_hits = read(&executor->layouts.hits),
+                             .layout_misses = read(&executor->layouts.misses),
+                             .cache_hits = read(&executor->binaries.hits),
+                             .cache_misses = read(&executor->binaries.misses),
+                             .cache_stored = read(&executor->binaries.stored),
+                             .cache_removed = read(&executor->binaries.removed),
+                             .cache_evicted = read(&executor->binaries.evicted)};
     for (uint32_t i = 0; i < executor->device_count; i++) {
-        stats->launches += read(&executor->devices[i].launches);
-        add_pool(stats, &executor->devices[i].pool);
+        now.launches += read(&executor->devices[i].launches);
+        add_pool(&now, &executor->devices[i].pool);
     }
+    svmx__give(stats, &now, sizeof now);
     return SVMX_OK;
 }

@@ -15,7 +15,7 @@ static void add(atomic_uint_fast64_t *counter, uint64_t value) {
 void svmx__learn(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     add(&device->tasks, part->task_count);
-    add(&device->launches, 1);
+    add(&device->launches, part->launches);
     add(&device->bytes_in, part->bytes_in);
     add(&device->bytes_out, part->bytes_out);
     add(&device->busy_ns, part->done_ns - part->dispatch_ns);

@@ -1,19 +1,28 @@
 libsvmx_core_la_SOURCES += \
+	%D%/arena.c %D%/arena.h \
 	%D%/batch.c %D%/batch.h \
 	%D%/bucket.c \
+	%D%/builder.c \
+	%D%/cached.c \
 	%D%/collect.c \
 	%D%/completion.c \
 	%D%/config.c %D%/config.h \
+	%D%/copy.c \
 	%D%/device.c \
 	%D%/dispatch.c \
 	%D%/examples.c \
 	%D%/executor.c %D%/executor.h \
 	%D%/host.c \
 	%D%/inspect.c \
+	%D%/kept.c \
 	%D%/learn.c \
+	%D%/min_bucket.c \
 	%D%/pipeline.c \
+	%D%/prewarm.c \
 	%D%/prepare.c \
 	%D%/receipt.c \
+	%D%/register.c \
+	%D%/results.c \
 	%D%/route.c \
 	%D%/selftest.c \
 	%D%/stage.c \

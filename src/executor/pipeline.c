@@ -15,21 +15,86 @@
 #include "executor/executor.h"
 #include "executor/stages.h"
 
-/* Even the reference device's stages found no memory; its code needs none. */
+#include <stdlib.h>
+#include <string.h>
+
+/* Even the reference device's stages found no memory; its code needs none, but results that are left to the library do:
+ * then the batch fails as a whole. */
 static void run_without_stages(struct svmx__part *part) {
+    if (part->library_bytes && !part->library) {
+        atomic_store_explicit(&part->batch->failed, true, memory_order_relaxed); /* seen by way of parts_left */
+        part->done_ns = svmx__clock_ns();
+        return;
+    }
     for (uint32_t t = 0; t < part->task_count; t++)
         svmx__reference_run(part->op, part->slots + (size_t)t * part->op->param_count);
     part->done_ns = svmx__clock_ns();
     part->status = SVMX_OK;
 }
 
+/* ---- one part --------------------------------------------------------------------------------------------------- */
+
+static enum svmx_status run_stages(struct svmx__part *part) {
+    enum svmx_status status = svmx__stage(part);
+    if (status == SVMX_OK) status = svmx__dispatch(part);
+    status = svmx__collect(part, status);
+    if (status == SVMX_OK) part->launches++;
+    return status;
+}
+
+/* The tasks [from, to) of a part as a part of their own, on the same device. `units` has room for their first_unit. */
+static struct svmx__part slice(const struct svmx__part *part, uint32_t from, uint32_t to, uint64_t *units) {
+    struct svmx__part sliced = *part;
+    for (uint32_t t = from; t <= to; t++) units[t - from] = part->first_unit[t] - part->first_unit[from];
+    sliced.slots = part->slots + (size_t)from * part->op->param_count;
+    sliced.first_unit = units;
+    sliced.task_count = to - from;
+    sliced.units = units[to - from];
+    sliced.work = part->units ? (uint64_t)((double)part->work * (double)sliced.units / (double)part->units) : 0;
+    sliced.pipeline = NULL;
+    sliced.launches = 0;
+    return sliced;
+}
+
+/* What a slice brought, for the receipt and the counters of the whole. */
+static void take_over(struct svmx__part *part, const struct svmx__part *sliced) {
+    part->launches += sliced->launches;
+    part->copied_bytes = sliced->copied_bytes; /* counted on from that of the whole */
+    part->done_ns = sliced->done_ns;
+    memcpy(part->reason, sliced->reason, sizeof part->reason);
+}
+
+static enum svmx_status run_on_device(struct svmx__part *part);
+
+/* A device that has no memory for all tasks at once may have it for half of them. */
+static enum svmx_status run_halves(struct svmx__part *part) {
+    uint64_t *units = malloc(((size_t)part->task_count + 2) * sizeof *units), first_ns = part->dispatch_ns;
+    if (!units) return SVMX_ERR_MEMORY;
+    enum svmx_status status = SVMX_OK;
+    for (uint32_t half = 0; half < 2 && status == SVMX_OK; half++) {
+        uint32_t middle = part->task_count / 2;
+        struct svmx__part sliced = slice(part, half ? middle : 0, half ? part->task_count : middle, units);
+        status = run_on_device(&sliced);
+        if (!half) first_ns = sliced.dispatch_ns;
+        take_over(part, &sliced);
+        part->pipeline = sliced.pipeline;
+    }
+    part->dispatch_ns = first_ns;
+    free(units);
+    return status;
+}
+
+static enum svmx_status run_on_device(struct svmx__part *part) {
+    enum svmx_status status = run_stages(part);
+    bool can_halve = !part->device->host_memory && part->task_count > 1 && !part->library_bytes;
+    return status == SVMX_ERR_MEMORY && can_halve ? run_halves(part) : status;
+}
+
 /* Stages 4 to 7. Ends with the results in place: the last device to try is the reference code. */
 static void run_part(struct svmx__part *part) {
     part->start_ns = part->queued_ns ? svmx__clock_ns() : 0;
     do {
-        part->status = svmx__stage(part);
-        if (part->status == SVMX_OK) part->status = svmx__dispatch(part);
-        part->status = svmx__collect(part, part->status);
+        part->status = run_on_device(part);
     } while (svmx__route_again(part));
     if (part->status != SVMX_OK) run_without_stages(part);
     part->end_ns = part->device->host_memory ? part->done_ns : svmx__clock_ns();
@@ -44,6 +109,7 @@ static bool was_last(struct svmx_batch *batch) {
 
 static uint32_t route_level(struct svmx_batch *batch) {
     uint32_t count = 0;
+    svmx__results_resolve(batch);
     for (uint32_t i = 0; i < batch->part_count; i++) {
         if (batch->parts[i].level != batch->level) continue;
         svmx__route(&batch->parts[i]);
@@ -51,6 +117,16 @@ static uint32_t route_level(struct svmx_batch *batch) {
     }
     atomic_store_explicit(&batch->parts_left, count, memory_order_relaxed);
     return count;
+}
+
+/* To the queue of its device, or first to the device's builder. The part may be gone when this returns. */
+static void send(struct svmx__part *part) {
+    part->queued_ns = svmx__clock_ns();
+    part->errand.run = svmx__pipeline_part;
+    if (part->cold)
+        svmx__build_request(part->device, part->op, part->bucket, part);
+    else
+        svmx__queue_push(&part->device->queue, &part->errand.link);
 }
 
 /*
@@ -68,8 +144,7 @@ static bool start_level(struct svmx_batch *batch, bool here) {
             continue;
         }
         left--;
-        part->queued_ns = svmx__clock_ns();
-        svmx__queue_push(&part->device->queue, &part->link);
+        send(part);
     }
     bool last = false;
     for (uint32_t i = 0; local > 0; i++) { /* only with `here`: the batch stays until svmx_run returns */
@@ -86,17 +161,25 @@ static bool start_level(struct svmx_batch *batch, bool here) {
 /* Called by whoever finished a level: starts the next ones, completes the batch after the last. */
 static void go_on(struct svmx_batch *batch, bool here) {
     do {
-        if (++batch->level >= batch->level_count) {
-            svmx__complete(batch, SVMX_OK);
+        bool failed = atomic_load_explicit(&batch->failed, memory_order_relaxed);
+        if (failed)
+            (void)svmx__fail(&batch->error, SVMX_ERR_MEMORY, "no memory for results that are left to the library");
+        if (failed || ++batch->level >= batch->level_count) {
+            svmx__complete(batch, failed ? SVMX_ERR_MEMORY : SVMX_OK);
             return;
         }
     } while (start_level(batch, here));
 }
 
-void svmx__pipeline_part(struct svmx__part *part) {
+void svmx__pipeline_part(struct svmx__work *work) {
+    struct svmx__part *part = (struct svmx__part *)(void *)work;
     struct svmx_batch *batch = part->batch;
-    uint32_t state = SVMX__QUEUED; /* the first part to start makes it RUNNING: from then on cancel comes too late */
-    bool cancelled = !atomic_compare_exchange_strong(&batch->state, &state, SVMX__RUNNING) && state == SVMX__CANCELLING;
+    uint32_t state = SVMX__QUEUED;
+    /* The first part to start makes it RUNNING: from then on cancel comes too late. acq_rel: its partner is the change to
+     * CANCELLING in svmx_cancel. */
+    bool cancelled = !atomic_compare_exchange_strong_explicit(&batch->state, &state, SVMX__RUNNING,
+                                                              memory_order_acq_rel, memory_order_acquire) &&
+                     state == SVMX__CANCELLING;
     if (!cancelled) run_part(part);
     if (!was_last(batch)) return;
     if (cancelled)
@@ -115,6 +198,7 @@ static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
         return status;
     }
     batch->error.line[0] = '\0';
+    atomic_store_explicit(&batch->failed, false, memory_order_relaxed);
     batch->level = 0;
     if (batch->level_count == 0)
         svmx__complete(batch, SVMX_OK);

@@ -1,8 +1,9 @@
 /*
- * prepare.c: the pipeline of a part: from the cache, or built now and proved by known answers before it serves.
+ * prepare.c: the pipeline of a part: from the cache, or, on a device that computes in the calling thread, built now and
+ * proved by known answers before it serves. Other devices have a builder (builder.c).
  *
- * Called by stage.c. A device that cannot, or answers wrongly, is remembered with its verdict and not asked again: for
- * this operation it is off, and route.c goes round it.
+ * Called by stage.c and builder.c. A device that cannot, or answers wrongly, is remembered with its verdict and not asked
+ * again: for this operation it is off, and route.c goes round it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,33 +11,27 @@
 #include "executor/stages.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static void drop(struct svmx__device *device, struct svmx_pipeline *compiled) {
+void svmx__pipeline_drop(struct svmx__device *device, struct svmx_pipeline *compiled) {
     if (compiled) device->backend->instance.ops->pipeline_free(device->backend->instance.self, compiled);
 }
 
-/* Builds and proves. The verdict, with its reason in `why`, counts for ever, unless it is MEMORY. */
-static enum svmx_status build(struct svmx__device *device, const struct svmx__op *op, struct svmx__pipeline *made,
-                              struct svmx__text *why) {
-    const struct svmx_op_desc op_desc = svmx__op_desc(op);
-    const struct svmx_pipeline_desc desc = {.size = sizeof desc, .op = &op_desc, .bucket = made->key.bucket};
+enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct svmx__op *op,
+                                      const struct svmx_pipeline_desc *desc, struct svmx__pipeline *made,
+                                      struct svmx__text *why) {
     const struct svmx_backend *instance = &device->backend->instance;
-    enum svmx_status status = instance->ops->pipeline_build(instance->self, device->index, &desc, &made->compiled);
-    if (status != SVMX_OK) {
-        char line[256];
-        made->compiled = NULL;
-        svmx__host_take_error(device->backend, line, sizeof line);
-        return svmx__fail(why, status, "building %s: %s%s%s", op->name, svmx_status_name(status),
-                          status == SVMX_ERR_UNSUPPORTED ? "" : ": ", status == SVMX_ERR_UNSUPPORTED ? "" : line);
-    }
-    /* A plugin may serve several buckets with one pipeline; it needs proof once. */
-    if (svmx__pipeline_cache_knows(&device->executor->pipelines, device->id, made->compiled)) return SVMX_OK;
-    status = svmx__selftest(device, op, made, why);
-    if (status != SVMX_OK) {
-        if (status != SVMX_TIMEOUT) drop(device, made->compiled); /* else the device may still be running it */
-        made->compiled = NULL;
-    }
-    return status;
+    enum svmx_status status = instance->ops->pipeline_build(instance->self, device->index, desc, &made->compiled);
+    if (status == SVMX_OK) return SVMX_OK;
+    char line[256];
+    made->compiled = NULL;
+    svmx__host_take_error(device->backend, line, sizeof line);
+    return svmx__fail(why, status, "building %s: %s%s%s", op->name, svmx_status_name(status),
+                      status == SVMX_ERR_UNSUPPORTED ? "" : ": ", status == SVMX_ERR_UNSUPPORTED ? "" : line);
+}
+
+bool svmx__verdict_counts(enum svmx_status verdict) {
+    return verdict != SVMX_ERR_MEMORY && verdict != SVMX_ERR_DEVICE_LOST && verdict != SVMX_TIMEOUT;
 }
 
 static void announce(struct svmx__device *device, const struct svmx__op *op, enum svmx_status verdict,
@@ -45,36 +40,65 @@ static void announce(struct svmx__device *device, const struct svmx__op *op, enu
     svmx__log(&device->executor->log, level, "%s on %s is off: %s", op->name, device->info.name, reason);
 }
 
-/* A build that failed for want of memory, or on a device that is gone, says nothing of the operation. */
-static bool is_about_the_operation(enum svmx_status verdict) {
-    return verdict != SVMX_ERR_MEMORY && verdict != SVMX_ERR_DEVICE_LOST && verdict != SVMX_TIMEOUT;
+enum svmx_status svmx__pipeline_file(struct svmx__device *device, const struct svmx__op *op,
+                                     const struct svmx__pipeline *made, const struct svmx__pipeline **entry) {
+    atomic_store_explicit(&device->fitness[op->id], made->verdict == SVMX_OK ? SVMX__FIT : SVMX__UNFIT,
+                          memory_order_relaxed);
+    if (made->verdict != SVMX_OK) announce(device, op, made->verdict, made->reason);
+    bool filed = false;
+    enum svmx_status status = svmx__pipeline_cache_insert(&device->executor->pipelines, made, entry, &filed);
+    if (!filed) svmx__pipeline_drop(device, made->compiled); /* one free a build, also where a pointer came twice */
+    return status;
 }
 
-static enum svmx_status prepare_new(struct svmx__part *part, const struct svmx__key *key) {
+/* Builds and proves. The verdict, with its reason in `why`, counts for ever, unless it is MEMORY. */
+static enum svmx_status build_here(struct svmx__device *device, const struct svmx__op *op, struct svmx__pipeline *made,
+                                   struct svmx__text *why) {
+    const struct svmx_op_desc op_desc = svmx__op_desc(op);
+    const struct svmx_pipeline_desc desc = {.size = sizeof desc, .op = &op_desc, .bucket = made->key.bucket};
+    enum svmx_status status = svmx__pipeline_build(device, op, &desc, made, why);
+    if (status != SVMX_OK) return status;
+    /* A plugin may serve several buckets with one pipeline; it needs proof once for each operation. */
+    if (svmx__pipeline_cache_knows(&device->executor->pipelines, &made->key, made->compiled)) return SVMX_OK;
+    status = svmx__selftest(device, op, made, why);
+    if (status != SVMX_OK) {
+        if (status != SVMX_TIMEOUT) svmx__pipeline_drop(device, made->compiled); /* else it may still be running */
+        made->compiled = NULL;
+    }
+    return status;
+}
+
+static enum svmx_status prepare_here(struct svmx__part *part, const struct svmx__key *key) {
     struct svmx__device *device = part->device;
     struct svmx__pipeline made = {.key = *key};
     struct svmx__text why = {""};
-    made.verdict = build(device, part->op, &made, &why);
-    if (made.verdict != SVMX_OK)
-        (void)snprintf(part->reason, sizeof part->reason, "%.*s", (int)sizeof part->reason - 1, why.line);
-    if (!is_about_the_operation(made.verdict)) return made.verdict;
+    made.verdict = build_here(device, part->op, &made, &why);
+    (void)snprintf(made.reason, sizeof made.reason, "%.*s", (int)sizeof made.reason - 1, why.line);
+    if (made.verdict != SVMX_OK) memcpy(part->reason, made.reason, sizeof part->reason);
+    if (!svmx__verdict_counts(made.verdict)) return made.verdict;
+    enum svmx_status status = svmx__pipeline_file(device, part->op, &made, &part->pipeline);
+    if (made.verdict != SVMX_OK) svmx__route_publish(device->executor, part->op->id);
+    if (status != SVMX_OK) return status;
+    return made.verdict != SVMX_OK ? made.verdict : part->pipeline->verdict;
+}
 
-    atomic_store_explicit(&device->fitness[part->op->id], made.verdict == SVMX_OK ? SVMX__FIT : SVMX__UNFIT,
-                          memory_order_relaxed);
-    if (made.verdict != SVMX_OK) {
-        announce(device, part->op, made.verdict, why.line);
-        svmx__route_publish(device->executor, part->op->id);
-    }
-    enum svmx_status status = svmx__pipeline_cache_insert(&device->executor->pipelines, &made, &part->pipeline);
-    if (status != SVMX_OK || part->pipeline->compiled != made.compiled) drop(device, made.compiled);
-    return status != SVMX_OK ? status : part->pipeline->verdict;
+/* What the builder filed. It was there when the part was routed; since then it may have been emptied to make room. */
+static enum svmx_status prepare_pinned(struct svmx__part *part, const struct svmx__pipeline *entry) {
+    part->pinned = svmx__pipeline_pin(&part->device->executor->pipelines, entry);
+    if (part->pinned) return SVMX_OK;
+    part->pipeline = NULL;
+    (void)snprintf(part->reason, sizeof part->reason, "its pipeline gave way to others (max_pipelines)");
+    return SVMX_ERR_MEMORY;
 }
 
 enum svmx_status svmx__prepare(struct svmx__part *part) {
-    const struct svmx__key key = {part->device->id, part->op->id, part->bucket, 0};
-    part->pipeline = svmx__pipeline_cache_find(&part->device->executor->pipelines, &key);
-    if (!part->pipeline) return prepare_new(part, &key);
-    if (part->pipeline->verdict != SVMX_OK)
-        (void)snprintf(part->reason, sizeof part->reason, "%s is off on %s", part->op->name, part->device->info.name);
+    struct svmx__device *device = part->device;
+    const struct svmx__key key = {device->id, part->op->id, part->bucket, 0};
+    part->pipeline = svmx__pipeline_cache_find(&device->executor->pipelines, &key);
+    if (part->pipeline && part->pipeline->verdict == SVMX_OK)
+        return part->pipeline->bounded ? prepare_pinned(part, part->pipeline) : SVMX_OK;
+    if (!part->pipeline && device->inline_) return prepare_here(part, &key);
+    if (!part->pipeline) return part->built; /* it waited for a build that came to nothing, and has its reason */
+    memcpy(part->reason, part->pipeline->reason, sizeof part->reason);
     return part->pipeline->verdict;
 }

@@ -7,6 +7,9 @@
  *   staging in  [slots of all tasks][first_unit][input][input] ...   -> copy in ->   inputs on the device
  *   outputs on the device  [output][output] ...                      -> copy out ->  staging out
  *
+ * Inputs that all lie in one block of svmx_batch_alloc are staging memory already: they stay where they are, and only the
+ * table is written.
+ *
  * Called by pipeline.c. What it acquires is given back by collect.c.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,16 +17,19 @@
 #include "executor/stages.h"
 
 #include "base/alloc.h"
+#include "executor/arena.h"
 #include "executor/executor.h"
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the two arenas of a part. */
+/* Bytes of the two arenas of a part. The table is the head of `in`; inputs that stay in a block are not in it. */
 struct arena_sizes {
-    uint64_t table, in, out; /* the table is the head of `in` */
+    uint64_t table, in, out;
 };
 
-static void *address(const struct svmx_slot *slot) { return (void *)(uintptr_t)slot->at; }
+static bool shares(const struct svmx__part *part) {
+    return (part->device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
+}
 
 /* Sums up; false if a sum does not fit. */
 static bool measure(const struct svmx__part *part, struct arena_sizes *sizes) {
@@ -32,52 +38,52 @@ static bool measure(const struct svmx__part *part, struct arena_sizes *sizes) {
     sizes->table = rows * sizeof(struct svmx_slot) + ((uint64_t)part->task_count + 1) * sizeof(uint64_t);
     sizes->in = svmx__align(sizes->table, layout->alignment);
     sizes->out = 0;
-    for (uint64_t i = 0; i < rows; i++) {
-        uint8_t place = layout->place[i % layout->slot_count];
-        if (place == SVMX__PLACE_VALUE) continue;
+    uint32_t column = 0;
+    for (uint64_t i = 0; i < rows; i++, column = column + 1 == layout->slot_count ? 0 : column + 1) {
+        uint8_t place = layout->place[column];
+        if (place == SVMX__PLACE_VALUE || (place == SVMX__PLACE_INPUT && part->block)) continue;
         uint64_t *sum = place == SVMX__PLACE_INPUT ? &sizes->in : &sizes->out;
         if (!svmx__add(*sum, svmx__align(part->slots[i].bytes, layout->alignment), sum)) return false;
     }
     return true;
 }
 
-/* Copies inputs into the staging buffer and writes the table of slots in front of them. */
-static void gather(struct svmx__part *part, const struct arena_sizes *sizes) {
+/* Writes the table: where every slot lies in the inputs or the outputs. */
+static void write_table(const struct svmx__part *part, uint64_t first_input) {
     const struct svmx__layout *layout = part->layout;
     uint64_t rows = (uint64_t)part->task_count * layout->slot_count;
-    unsigned char *base = part->staging_in->host;
-    struct svmx_slot *table = (struct svmx_slot *)(void *)base;
-    uint64_t in = svmx__align(sizes->table, layout->alignment), out = 0;
-    for (uint64_t i = 0; i < rows; i++) {
+    struct svmx_slot *table = part->staging_in->host;
+    uint64_t base = part->block ? (uintptr_t)part->block->staging->host : 0;
+    uint64_t in = first_input, out = 0;
+    uint32_t column = 0;
+    for (uint64_t i = 0; i < rows; i++, column = column + 1 == layout->slot_count ? 0 : column + 1) {
         const struct svmx_slot *slot = &part->slots[i];
         table[i] = *slot;
-        switch (layout->place[i % layout->slot_count]) {
-        case SVMX__PLACE_INPUT:
-            table[i].at = in;
-            if (slot->bytes) memcpy(base + in, address(slot), slot->bytes);
-            in += svmx__align(slot->bytes, layout->alignment);
-            break;
-        case SVMX__PLACE_OUTPUT:
+        if (layout->place[column] == SVMX__PLACE_OUTPUT) {
             table[i].at = out;
             out += svmx__align(slot->bytes, layout->alignment);
-            break;
-        default: break;
+        } else if (layout->place[column] == SVMX__PLACE_INPUT && part->block) {
+            table[i].at = slot->bytes ? slot->at - base : 0;
+        } else if (layout->place[column] == SVMX__PLACE_INPUT) {
+            table[i].at = in;
+            in += svmx__align(slot->bytes, layout->alignment);
         }
     }
     memcpy(table + rows, part->first_unit, ((size_t)part->task_count + 1) * sizeof *part->first_unit);
 }
 
-static struct svmx_span span(const struct svmx__staging *staging, uint64_t bytes) {
-    return (struct svmx_span){staging ? staging->memory : NULL, 0, bytes};
+/* ---- commands -------------------------------------------------------------------------------------------------- */
+
+static struct svmx_span span(const struct svmx__staging *staging, uint64_t offset, uint64_t bytes) {
+    return (struct svmx_span){staging ? staging->memory : NULL, offset, bytes};
 }
 
 static void push(struct svmx__part *part, struct svmx_command command) {
     part->commands[part->command_count++] = command;
 }
 
-static void push_copy(struct svmx__part *part, uint32_t kind, const struct svmx__staging *source,
-                      const struct svmx__staging *target, uint64_t bytes) {
-    push(part, (struct svmx_command){.kind = kind, .as.copy = {span(source, bytes), span(target, bytes)}});
+static void push_copy(struct svmx__part *part, uint32_t kind, struct svmx_span source, struct svmx_span target) {
+    push(part, (struct svmx_command){.kind = kind, .as.copy = {source, target}});
 }
 
 static struct svmx_dispatch base_dispatch(const struct svmx__part *part) {
@@ -89,30 +95,47 @@ static struct svmx_dispatch base_dispatch(const struct svmx__part *part) {
                                   .work = part->work};
 }
 
+/* How far the inputs of a block reach on a device that copies them: the table comes behind. */
+static uint64_t block_bytes(const struct svmx__part *part) {
+    return svmx__align(part->block->used, part->layout->alignment);
+}
+
+/* Where kernels find inputs and table, and the copies that bring them there. */
+static void write_inputs(struct svmx__part *part, const struct arena_sizes *sizes, struct svmx_dispatch *dispatch) {
+    const struct svmx__staging *block = part->block ? part->block->staging : NULL;
+    if (shares(part)) {
+        dispatch->inputs = block ? span(block, 0, part->block->used) : span(part->staging_in, 0, sizes->in);
+        dispatch->table = span(part->staging_in, 0, sizes->table);
+        return;
+    }
+    uint64_t table_at = block ? block_bytes(part) : 0;
+    dispatch->inputs = span(part->inputs, 0, table_at + sizes->in);
+    dispatch->table = span(part->inputs, table_at, sizes->table);
+    if (block)
+        push_copy(part, SVMX_COMMAND_COPY_IN, span(block, 0, part->block->used),
+                  span(part->inputs, 0, part->block->used));
+    push_copy(part, SVMX_COMMAND_COPY_IN, span(part->staging_in, 0, sizes->in),
+              span(part->inputs, table_at, sizes->in));
+    push(part, (struct svmx_command){.kind = SVMX_COMMAND_BARRIER});
+}
+
 /* Copy in, barrier, dispatch, barrier, copy out; where the device binds staging memory itself, the dispatch alone. */
 static void write_commands(struct svmx__part *part, const struct arena_sizes *sizes, uint64_t scratch_bytes) {
-    bool shares = (part->device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
-    const struct svmx__staging *inputs = shares ? part->staging_in : part->inputs;
-    const struct svmx__staging *outputs = shares ? part->staging_out : part->outputs;
     struct svmx_dispatch dispatch = base_dispatch(part);
     /* The table in staging memory, not the batch's arrays: a device that is late may still read it. */
     dispatch.slots = part->staging_in->host;
     dispatch.first_unit =
         (const uint64_t *)(const void *)(dispatch.slots + (size_t)part->task_count * part->layout->slot_count);
-    dispatch.inputs = span(inputs, sizes->in);
-    dispatch.outputs = span(outputs, sizes->out);
-    dispatch.table = span(inputs, sizes->table);
-    dispatch.scratch = span(part->scratch, scratch_bytes);
-    if (!shares) {
-        push_copy(part, SVMX_COMMAND_COPY_IN, part->staging_in, part->inputs, sizes->in);
-        push(part, (struct svmx_command){.kind = SVMX_COMMAND_BARRIER});
-    }
+    write_inputs(part, sizes, &dispatch);
+    dispatch.outputs = span(shares(part) ? part->staging_out : part->outputs, 0, sizes->out);
+    dispatch.scratch = span(part->scratch, 0, scratch_bytes);
     push(part, (struct svmx_command){.kind = SVMX_COMMAND_DISPATCH, .as.dispatch = dispatch});
-    if (!shares && sizes->out) {
-        push(part, (struct svmx_command){.kind = SVMX_COMMAND_BARRIER});
-        push_copy(part, SVMX_COMMAND_COPY_OUT, part->outputs, part->staging_out, sizes->out);
-    }
+    if (shares(part) || !sizes->out) return;
+    push(part, (struct svmx_command){.kind = SVMX_COMMAND_BARRIER});
+    push_copy(part, SVMX_COMMAND_COPY_OUT, span(part->outputs, 0, sizes->out), span(part->staging_out, 0, sizes->out));
 }
+
+/* ---- placing --------------------------------------------------------------------------------------------------- */
 
 static enum svmx_status acquire(struct svmx__part *part, enum svmx_memory_kind kind, uint32_t usage, uint64_t bytes,
                                 struct svmx__staging **staging) {
@@ -132,9 +155,10 @@ static enum svmx_status sizes_do_not_fit(struct svmx__part *part) {
 static enum svmx_status place_on_device(struct svmx__part *part, uint64_t scratch_bytes) {
     const struct svmx__layout *layout = part->layout;
     struct arena_sizes sizes;
+    part->block = svmx__arena_block_of(part);
     if (!measure(part, &sizes)) return sizes_do_not_fit(part);
-    bool shares = (part->device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
-    uint64_t device_in = shares ? 0 : sizes.in, device_out = shares ? 0 : sizes.out;
+    uint64_t device_in = shares(part) ? 0 : sizes.in + (part->block ? block_bytes(part) : 0);
+    uint64_t device_out = shares(part) ? 0 : sizes.out;
     const struct {
         enum svmx_memory_kind kind;
         uint32_t usage;
@@ -149,12 +173,19 @@ static enum svmx_status place_on_device(struct svmx__part *part, uint64_t scratc
         enum svmx_status status = acquire(part, wanted[i].kind, wanted[i].usage, wanted[i].bytes, wanted[i].staging);
         if (status != SVMX_OK) return status;
     }
-    gather(part, &sizes);
+    uint64_t first_input = svmx__align(sizes.table, layout->alignment);
+    write_table(part, first_input);
+    if (!part->block) {
+        svmx__copy_in(part, part->staging_in->host, first_input, sizes.in - first_input);
+        part->copied_bytes += part->bytes_in;
+    }
     write_commands(part, &sizes, scratch_bytes);
     return SVMX_OK;
 }
 
 static enum svmx_status place_in_host_memory(struct svmx__part *part, uint64_t scratch_bytes) {
+    enum svmx_status placed = svmx__results_in_host_memory(part);
+    if (placed != SVMX_OK) return placed;
     struct svmx_command *command = &part->commands[part->command_count++]; /* in place: copying it takes 9 ns */
     command->kind = SVMX_COMMAND_DISPATCH;
     command->reserved = 0;
@@ -172,7 +203,10 @@ enum svmx_status svmx__stage(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     part->command_count = 0;
+    part->pinned = false;
+    part->block = NULL;
     if (!atomic_load_explicit(&device->usable, memory_order_relaxed)) { /* given up while the part was in its queue */
+        if (part->built != SVMX_OK) return part->built;                 /* by the build that it waited for */
         (void)snprintf(part->reason, sizeof part->reason, "%s was given up", device->info.name);
         return SVMX_ERR_DEVICE_LOST;
     }

@@ -75,7 +75,8 @@ static size_t first_behind(const struct svmx_slot *outs, size_t count, size_t ne
 /* Is slot `at` of a task an output (or else an input) in memory? */
 static bool is_memory(const struct svmx__op *op, const struct svmx_slot *slots, uint32_t at,
                       enum svmx_direction direction) {
-    return op->params[at].shape != SVMX_SCALAR && op->params[at].direction == direction && slots[at].bytes;
+    return op->params[at].shape != SVMX_SCALAR && op->params[at].direction == direction && slots[at].bytes &&
+           slots[at].at; /* at 0: an output in the library's memory */
 }
 
 static enum svmx_status overlap_error(struct svmx_batch *batch, uint32_t task, uint32_t slot) {
@@ -140,9 +141,10 @@ static enum svmx_status enter_queue(struct svmx_batch *batch, bool nonblock) {
     uint64_t depth = executor->config.number[SVMX__QUEUE_DEPTH];
     enum svmx_status status = SVMX_OK;
     pthread_mutex_lock(&executor->admission);
-    while (executor->under_way >= depth && !nonblock && !atomic_load(&executor->closed))
+    /* relaxed: svmx_close sets it under the same lock */
+    while (executor->under_way >= depth && !nonblock && !atomic_load_explicit(&executor->closed, memory_order_relaxed))
         pthread_cond_wait(&executor->room, &executor->admission);
-    if (atomic_load(&executor->closed))
+    if (atomic_load_explicit(&executor->closed, memory_order_relaxed))
         status = svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
     else if (executor->under_way >= depth)
         status = svmx__fail(&batch->error, SVMX_BUSY, "%" PRIu64 " batches are under way (queue_depth)", depth);

@@ -262,6 +262,7 @@ const struct svmx__op svmx__op_ed25519_verify = {
     .id = SVMX_OP_ED25519_VERIFY,
     .param_count = PARAMS,
     .check = check,
+    .check_reads = 1 << 4, /* offsets */
     .reference = reference,
     .shape = shape,
     .fill = fill,

@@ -1,5 +1,6 @@
 libsvmx_core_la_SOURCES += \
 	%D%/access.h \
+	%D%/custom.c %D%/custom.h \
 	%D%/eigh_f64.c \
 	%D%/elements.h \
 	%D%/example.c \
@@ -16,6 +17,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/merkle.c %D%/merkle.h \
 	%D%/messages.c %D%/messages.h \
 	%D%/op.h \
+	%D%/operations.c %D%/operations.h \
 	%D%/recipe_f32.h \
 	%D%/rectify_f32.c \
 	%D%/reduce_f32.c \

@@ -2,8 +2,9 @@
  * op.h: what an operation is to the core.
  *
  * One file an operation in this folder; table.c lists them. The reference code here is the definition: every other
- * backend must give the same bytes. Called by the executor's submit stage (check), the self-test (known answers), the
- * reference backend and example.c. Knows nothing of devices.
+ * backend must give the same bytes. An operation that a program registered is one of these as well, made by custom.c;
+ * operations.h has those of an executor, of both kinds. Called by svmx_batch_add (check), the self-test (known answers),
+ * the reference backend and example.c. Knows nothing of devices.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,9 +12,10 @@
 #define SVMX_OPS_OP_H
 
 #include "base/text.h"
+#include <stdbool.h>
 #include <svmx/plugin.h>
 
-enum { SVMX__MAX_PARAMS = 8 };
+enum { SVMX__MAX_PARAMS = 8, SVMX__MAX_KNOWN = 64 };
 
 /* How large a task is. */
 struct svmx__size {
@@ -32,13 +34,18 @@ struct svmx__op {
     const char *summary;             /* one line for `svmx ops` */
     const char *unit;                /* what svmx_example_create's size counts: "element", "message" */
     const struct svmx_param *params; /* outputs first */
-    uint32_t id;                     /* enum svmx_op_id */
+    uint32_t id;                     /* enum svmx_op_id, or from SVMX_OP_FIRST_REGISTERED on */
     uint32_t param_count;
     uint32_t scratch_bytes_per_unit;
 
-    /* Lengths against one another, offsets, values. The slots hold addresses whose bytes are whole elements and items
+    /* check, reference and shape are NULL in registered operations: svmx__op_check and so on see to that.
+     *
+     * Lengths against one another, offsets, values. The slots hold addresses whose bytes are whole elements and items
      * of the parameter, never NULL unless empty; scalars are in `at`. Sets *size on success. */
     enum svmx_status (*check)(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why);
+
+    /* Bit i: check reads the data of parameter i, which must be there when the task is added: no result of another. */
+    uint32_t check_reads;
 
     /* Computes one checked task. Cannot fail, allocates nothing, reads and writes at any alignment. Called in the
      * default floating-point environment: see svmx__reference_run. */
@@ -52,8 +59,40 @@ struct svmx__op {
 
     uint32_t trial_size; /* of the self-test's example, where 5,000 take too long or are not allowed; 0: 5,000 */
     const struct svmx__known *known; /* known_count rows of param_count entries */
-    uint32_t known_count;
+    uint32_t known_count;            /* at most SVMX__MAX_KNOWN */
+
+    /* Device code of a registered operation, as struct svmx_op_desc has it. */
+    const char *opencl_c;
+    const void *spirv;
+    size_t spirv_bytes;
+    uint32_t local, grain;
 };
+
+/* ---- what to do with one ------------------------------------------------------------------------------------- */
+
+/* custom.c: the same three of a registered operation. */
+enum svmx_status svmx__custom_check(const struct svmx__op *op, const struct svmx_slot *slots, struct svmx__size *size,
+                                    struct svmx__text *why);
+void svmx__custom_run(const struct svmx__op *op, const struct svmx_slot *slots);
+enum svmx_status svmx__custom_shape(const struct svmx__op *op, uint64_t size, uint64_t bytes[SVMX__MAX_PARAMS]);
+
+static inline enum svmx_status svmx__op_check(const struct svmx__op *op, const struct svmx_slot *slots,
+                                              struct svmx__size *size, struct svmx__text *why) {
+    return op->check ? op->check(slots, size, why) : svmx__custom_check(op, slots, size, why);
+}
+
+static inline enum svmx_status svmx__op_shape(const struct svmx__op *op, uint64_t size,
+                                              uint64_t bytes[SVMX__MAX_PARAMS]) {
+    return op->shape ? op->shape(size, bytes) : svmx__custom_shape(op, size, bytes);
+}
+
+/* Units of the examples that devices are compared by: a large one and a small one. */
+static inline uint64_t svmx__op_trial_size(const struct svmx__op *op, bool large) {
+    if (op->trial_size) return large ? op->trial_size : op->trial_size / 2;
+    return large ? 5000 : 37;
+}
+
+/* ---- the built-in ones --------------------------------------------------------------------------------------- */
 
 /* Operations by number (enum svmx_op_id); NULL for a number that none has. */
 const struct svmx__op *svmx__op_by_id(uint32_t id);
@@ -63,11 +102,18 @@ const struct svmx__op *svmx__op_by_name(const char *name);
 const struct svmx__op *svmx__op_at(uint32_t index);
 uint32_t svmx__op_count(void);
 
-/* Largest id in use plus one: the length of tables indexed by id. */
+/* Ids are below it: the length of tables indexed by id. */
 enum { SVMX__OP_LIMIT = 256 };
+
+/* ---- the reference code -------------------------------------------------------------------------------------- */
 
 /* The reference backend: every operation, in the calling thread. Linked in, always loaded, never fails. */
 extern const struct svmx_plugin svmx__reference_plugin;
+
+/* Gives an instance of it the operations of its executor; until then it knows the built-in ones. `self` is the
+ * instance's, `operations` must outlive it. */
+struct svmx__operations;
+void svmx__reference_attach(void *self, const struct svmx__operations *operations);
 
 /* One checked task by the reference code, whatever the caller's floating-point environment: op->reference alone trusts
  * it to round to nearest and to keep denormals. For the host's `reference` upcall and for comparisons. */

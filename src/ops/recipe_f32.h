@@ -101,59 +101,54 @@ static inline float svmx__sigmoid_f32(float x) {
     return (x < 0.0f ? e : 1.0f) / (1.0f + e);
 }
 
-/* x / (1 + e^-z), where z has the sign of x. For z < 0 scaled at the end, so that x helps e^z out of the denormals. */
-static inline float svmx__gate_f32(float x, float z) {
+/*
+ * x / (1 + e^y), y <= 126. With e^y = p 2^n and h = n / 2 rounded down it is x / (2^-h + p 2^(n-h)) 2^-h: nothing
+ * overflows on the way, however small the result, and no case needs a way of its own.
+ */
+static inline float svmx__gate_f32(float x, float y) {
     float magic;
-    const float a = svmx__at_least_f32(svmx__from_bits_f32(svmx__bits_f32(z) | UINT32_C(0x80000000)), -120.0f);
-    const float p = svmx__exp_unscaled(a, &magic), below = 1.0f + svmx__exp_scale(p, magic);
-    return z < 0.0f ? svmx__exp_scale(x * p / below, magic) : x / below;
+    y = svmx__at_least_f32(y, -40.0f); /* below: x */
+    const float p = svmx__exp_unscaled(y, &magic);
+    const uint32_t n = svmx__bits_f32(magic), half = (uint32_t)((int32_t)n >> 1);
+    const float down = svmx__exp_power(0 - half);
+    return x / fmaf(p, svmx__exp_power(n - half), down) * down;
 }
 
+/* x / (1 + e^-x) */
 static inline float svmx__swish_f32(float x) {
     x = svmx__at_least_f32(x, -120.0f); /* below: -0 */
-    return svmx__gate_f32(x, x);
+    return svmx__gate_f32(x, -x);
 }
 
-#define SVMX__GELU_G0 0x1.988454p+0f /* 2 sqrt(2 / pi) */
-#define SVMX__GELU_G1 0x1.2444f2p-4f /* 2 sqrt(2 / pi) 0.044715 */
+#define SVMX__GELU_G0 -0x1.988454p+0f /* -2 sqrt(2 / pi) */
+#define SVMX__GELU_G1 -0x1.2444f2p-4f /* -2 sqrt(2 / pi) 0.044715 */
 
 /* x / 2 (1 + tanh u) is x / (1 + e^-2u): the same without cancellation. */
 static inline float svmx__gelu_f32(float x) {
-    x = svmx__at_least_f32(x, -20.0f); /* below: -0 */
+    x = svmx__at_least_f32(x, -11.0f); /* below: -0 */
     return svmx__gate_f32(x, x * fmaf(x * x, SVMX__GELU_G1, SVMX__GELU_G0));
 }
 
 /* ---- tanh ---------------------------------------------------------------------------------------------------- */
 
-/* a + a^3 (T3 + T5 a^2 + ... + T11 a^8) */
-#define SVMX__TANH_SPLIT 0.625f
-#define SVMX__TANH_T3    -0x1.555532p-2f
-#define SVMX__TANH_T5    0x1.1106f6p-3f
-#define SVMX__TANH_T7    -0x1.b835a4p-5f
-#define SVMX__TANH_T9    0x1.51f8cep-6f
-#define SVMX__TANH_T11   -0x1.750ce4p-8f
+/* a - a^3 / (3 + T1 a^2 + T2 a^4) up to here, 1 - 2 / (e^2a + 1) from here on: one division, which vectors share. */
+#define SVMX__TANH_SPLIT 0.6875f
+#define SVMX__TANH_T1    0x1.333160p+0f
+#define SVMX__TANH_T2    -0x1.6af1e4p-8f
 
-static inline float svmx__tanh_near(float a) {
-    const float b = a * a;
-    float h = fmaf(SVMX__TANH_T11, b, SVMX__TANH_T9);
-    h = fmaf(h, b, SVMX__TANH_T7);
-    h = fmaf(h, b, SVMX__TANH_T5);
-    h = fmaf(h, b, SVMX__TANH_T3);
-    return fmaf(h * b, a, a);
-}
-
-/* 1 - 2 / (e^2a + 1) */
+/* e^2a + 1, a <= 10. The low part of ln 2 would change nothing: the larger n, the less of it is left in the result. */
 static inline float svmx__tanh_far(float a) {
-    float magic;
-    a = svmx__at_most_f32(a, 10.0f); /* beyond: 1 */
-    const float p = svmx__exp_unscaled(a + a, &magic);
-    return 1.0f - 2.0f / (p * svmx__exp_power(svmx__bits_f32(magic)) + 1.0f);
+    const float x = a + a, magic = fmaf(x, SVMX__EXP_LOG2E, SVMX__EXP_MAGIC);
+    const float r = fmaf(magic - SVMX__EXP_MAGIC, -SVMX__EXP_LN2_HI, x);
+    const float p = fmaf(fmaf(svmx__exp_tail(r), r, 1.0f), r, 1.0f);
+    return fmaf(p, svmx__exp_power(svmx__bits_f32(magic)), 1.0f);
 }
 
 static inline float svmx__tanh_f32(float x) {
     const uint32_t sign = svmx__bits_f32(x) & UINT32_C(0x80000000);
-    const float a = svmx__from_bits_f32(svmx__bits_f32(x) ^ sign);
-    const float t = a < SVMX__TANH_SPLIT ? svmx__tanh_near(a) : svmx__tanh_far(a);
+    const float a = svmx__from_bits_f32(svmx__bits_f32(x) ^ sign), b = a * a;
+    const float t = a < SVMX__TANH_SPLIT ? a - a * b / fmaf(fmaf(SVMX__TANH_T2, b, SVMX__TANH_T1), b, 3.0f)
+                                         : 1.0f - 2.0f / svmx__tanh_far(svmx__at_most_f32(a, 10.0f));
     return svmx__from_bits_f32(svmx__bits_f32(t) | sign);
 }
 

@@ -1,16 +1,15 @@
 /*
- * reference.c: the reference backend: every operation of the table, one task after another, in the calling thread.
+ * reference.c: the reference backend: every operation of an executor, one task after another, in the calling thread.
  *
  * A plugin like any other, but linked in: what is left when no other backend is there, what answers when one fails, and
- * what all are compared with. A pipeline is the operation itself. It keeps no state and allocates nothing.
+ * what all are compared with. A pipeline is the operation itself: nothing is made and nothing freed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "ops/op.h"
+#include "ops/operations.h"
 
-#if !defined(__SSE2__) && !defined(__aarch64__)
 #include <fenv.h>
-#endif
+#include <stdalign.h>
 #include <string.h>
 #include <svmx/svmx.h>
 #if defined(__SSE2__)
@@ -55,15 +54,41 @@ static void fp_leave(uint64_t state) {
     if ((state & ~(uint64_t)FP_FLAGS) != FP_OURS) fp_write(state);
 }
 
+/* A function of a program may leave another rounding behind: neither the tasks after it nor the caller shall have it.
+ * fegetround sees what fp_enter does not look at, the registers of long double. */
+static void custom_run(const struct svmx__op *op, const struct svmx_slot *slots) {
+    const int rounding = fegetround();
+    svmx__custom_run(op, slots);
+    if (fegetround() != rounding) (void)fesetround(rounding);
+    (void)fp_enter();
+}
+
+/* One task in our environment, and it is ours afterwards. */
+static void task_run(const struct svmx__op *op, const struct svmx_slot *slots) {
+    if (op->reference)
+        op->reference(slots);
+    else
+        custom_run(op, slots);
+}
+
 void svmx__reference_run(const struct svmx__op *op, const struct svmx_slot *slots) {
     const uint64_t state = fp_enter();
-    op->reference(slots);
+    task_run(op, slots);
     fp_leave(state);
 }
 
 /* ---- the backend ------------------------------------------------------------------------------------------ */
 
-static const struct svmx_host *host_of(void *self) { return self; }
+struct reference {
+    const struct svmx_host *host;
+    const struct svmx__operations *operations; /* NULL: the built-in ones */
+};
+
+static const struct svmx_host *host_of(void *self) { return ((struct reference *)self)->host; }
+
+void svmx__reference_attach(void *self, const struct svmx__operations *operations) {
+    ((struct reference *)self)->operations = operations;
+}
 
 static enum svmx_status refuse(void *self, enum svmx_status status, const char *text) {
     host_of(self)->log(host_of(self), SVMX_LOG_ERROR, text);
@@ -90,7 +115,9 @@ static enum svmx_status device_info(void *self, uint32_t index, struct svmx_devi
 static enum svmx_status pipeline_build(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                        struct svmx_pipeline **pipeline) {
     if (device != 0) return refuse(self, SVMX_ERR_UNKNOWN, "reference: pipeline_build: there is only device 0");
-    const struct svmx__op *op = svmx__op_by_name(desc->op->name);
+    const struct svmx__operations *operations = ((struct reference *)self)->operations;
+    const struct svmx__op *op =
+        operations ? svmx__operations_by_name(operations, desc->op->name) : svmx__op_by_name(desc->op->name);
     if (!op) return SVMX_ERR_UNSUPPORTED;
     *pipeline = (struct svmx_pipeline *)(uintptr_t)op; /* the ABI's pointer is not const; nobody writes through it */
     return SVMX_OK;
@@ -104,7 +131,7 @@ static void pipeline_free(void *self, struct svmx_pipeline *pipeline) {
 static void dispatch_run(const struct svmx_dispatch *dispatch) {
     const struct svmx__op *op = (const void *)dispatch->pipeline;
     for (uint32_t task = 0; task < dispatch->task_count; task++)
-        op->reference(dispatch->slots + (size_t)task * dispatch->slot_count);
+        task_run(op, dispatch->slots + (size_t)task * dispatch->slot_count);
 }
 
 /* The stride is what the core says: a later minor version may have longer commands. */
@@ -148,7 +175,7 @@ static enum svmx_status wait_ticket(void *self, uint32_t device, uint64_t ticket
     return SVMX_OK;
 }
 
-static void backend_close(void *self) { (void)self; }
+static void backend_close(void *self) { host_of(self)->release(host_of(self), self); }
 
 static const struct svmx_backend_ops backend_ops = {
     .size = sizeof(struct svmx_backend_ops),
@@ -160,9 +187,14 @@ static const struct svmx_backend_ops backend_ops = {
     .close = backend_close,
 };
 
-/* The instance is the host: there is nothing else to keep. */
 static enum svmx_status backend_open(const struct svmx_host *host, struct svmx_backend *backend) {
-    *backend = (struct svmx_backend){.ops = &backend_ops, .self = (void *)(uintptr_t)host};
+    struct reference *reference = host->alloc(host, sizeof *reference, alignof(struct reference));
+    if (!reference) {
+        host->log(host, SVMX_LOG_ERROR, "no memory for the instance");
+        return SVMX_ERR_MEMORY;
+    }
+    *reference = (struct reference){.host = host};
+    *backend = (struct svmx_backend){.ops = &backend_ops, .self = reference};
     return SVMX_OK;
 }
 

@@ -149,6 +149,7 @@ const struct svmx__op svmx__op_sha256 = {
     .id = SVMX_OP_SHA256,
     .param_count = SVMX__MESSAGES_PARAMS,
     .check = svmx__messages_check,
+    .check_reads = 1 << 2, /* offsets */
     .reference = reference,
     .shape = svmx__messages_shape,
     .trial_size = 99,

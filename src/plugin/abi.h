@@ -79,11 +79,17 @@ SVMX__NAILED(svmx_op_desc, name, 8);
 SVMX__NAILED(svmx_op_desc, params, 16);
 SVMX__NAILED(svmx_op_desc, param_count, 24);
 SVMX__NAILED(svmx_op_desc, scratch_bytes_per_unit, 28);
+SVMX__NAILED(svmx_op_desc, opencl_c, 32); /* 1.1 */
+SVMX__NAILED(svmx_op_desc, spirv, 40);
+SVMX__NAILED(svmx_op_desc, spirv_bytes, 48);
+SVMX__NAILED(svmx_op_desc, local, 56);
+SVMX__NAILED(svmx_op_desc, grain, 60);
 
 SVMX__NAILED(svmx_pipeline_desc, op, 8);
 SVMX__NAILED(svmx_pipeline_desc, bucket, 16);
 SVMX__NAILED(svmx_pipeline_desc, binary, 24);
 SVMX__NAILED(svmx_pipeline_desc, binary_bytes, 32);
+SVMX__NAILED(svmx_pipeline_desc, variant, 40); /* 1.1 */
 
 SVMX__NAILED(svmx_dispatch, pipeline, 0);
 SVMX__NAILED(svmx_dispatch, slots, 8);

@@ -314,7 +314,9 @@ static enum svmx_status candidate_try(struct opening *opening, uint32_t number) 
     if (status != SVMX_OK || outcome.verdict == SVMX_LOADED || shadowed(opening, number)) return status;
     bool reference = candidate->linked && candidate->linked == opening->config->reference;
     if (candidate->wish != SVMX__DEMANDED && !reference) return SVMX_OK;
-    return svmx__fail(opening->why, SVMX_ERR_BACKEND, "backend '%s' must load (%s) but did not: %s", candidate->name,
+    const bool memory = reference && outcome.status == SVMX_ERR_MEMORY; /* ours: no fault of a backend */
+    return svmx__fail(opening->why, memory ? SVMX_ERR_MEMORY : SVMX_ERR_BACKEND,
+                      "backend '%s' must load (%s) but did not: %s", candidate->name,
                       reference ? "always" : "SUPERVM_BACKENDS has '+' before it", outcome.reason.line);
 }
 

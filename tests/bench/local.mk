@@ -7,7 +7,7 @@ bench_programs = \
 	%D%/ops_float \
 	%D%/ops_matmul \
 	%D%/ops_sign \
-	%D%/ops_field
+	%D%/ops_field $(opencl_bench_programs)
 EXTRA_PROGRAMS += $(bench_programs)
 
 bench_common = %D%/bench.c %D%/bench.h %D%/row.c
@@ -62,6 +62,22 @@ endif
 %C%_ops_field_SOURCES = %D%/ops_field.c %D%/peer_mulx.c %D%/peer_mulx.h $(ops_common)
 %C%_ops_field_CPPFLAGS = $(public_cppflags)
 %C%_ops_field_LDADD = libsvmx.la -lm
+
+# Suite opencl: the executor beside the plain API on the same device.
+opencl_bench_programs =
+if BUILD_OPENCL
+opencl_bench_programs += %D%/opencl_tasks %D%/opencl_compositions %D%/opencl_start
+endif
+cl_common = %D%/cl_scene.c %D%/cl_scene.h %D%/peer_cl.c %D%/peer_cl.h $(bench_common)
+%C%_opencl_tasks_SOURCES = %D%/opencl_tasks.c $(cl_common)
+%C%_opencl_tasks_CPPFLAGS = $(public_cppflags)
+%C%_opencl_tasks_LDADD = libsvmx.la $(OPENCL_LIBS) -lm
+%C%_opencl_compositions_SOURCES = %D%/opencl_compositions.c $(cl_common)
+%C%_opencl_compositions_CPPFLAGS = $(public_cppflags)
+%C%_opencl_compositions_LDADD = libsvmx.la $(OPENCL_LIBS) -lm
+%C%_opencl_start_SOURCES = %D%/opencl_start.c $(bench_common)
+%C%_opencl_start_CPPFLAGS = $(public_cppflags)
+%C%_opencl_start_LDADD = libsvmx.la -lm
 
 bench: all $(bench_programs)
 	@list=; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \

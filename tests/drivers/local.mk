@@ -23,4 +23,12 @@ check_LTLIBRARIES += \
 %C%_plugins_open_unsupported_la_LDFLAGS = $(driver_ldflags)
 %C%_plugins_wrong_name_la_LDFLAGS = $(driver_ldflags)
 endif
+
+# No plugin but a layer between the loader of OpenCL and a driver, so not in test-backends/.
+if BUILD_OPENCL
+EXTRA_LTLIBRARIES = %D%/opencl/layer.la
+opencl_layer = %D%/opencl/layer.la
+%C%_opencl_layer_la_LDFLAGS = $(driver_ldflags)
+CLEANFILES += %D%/opencl/layer.la
+endif
 EXTRA_DIST += %D%/plugins/abi_1_0/plugin.h %D%/plugins/abi_1_0/types.h %D%/plugins/check_look.h %D%/plugins/check_script.h %D%/plugins/check_state.h

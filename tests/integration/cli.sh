@@ -9,8 +9,10 @@ set -u
 LC_ALL=C
 export LC_ALL
 SVMX=${SVMX:-${SVMX_TEST_COMMAND:?say in SVMX where the command is}}
-unset SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
-    SUPERVM_TIMEOUT_MS SUPERVM_LOG
+HOME=/nonexistent # where nobody has a cache
+export HOME
+unset XDG_CACHE_HOME SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
+    SUPERVM_MAX_PIPELINES SUPERVM_TIMEOUT_MS SUPERVM_LOG SUPERVM_CACHE_DIR SUPERVM_CACHE_BYTES
 if [ $# -gt 0 ]; then
     work=$1
     mkdir -p "$work"
@@ -103,7 +105,7 @@ empty_sha256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
 abc_sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
 empty_keccak=c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470
 abc_keccak=4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45
-commands='devices ops run config version help'
+commands='devices ops run stats tune conform cache config version help'
 operations='vec_add_f32 vec_mul_f32 sum_f32 dot_f32 sha256 keccak256 merkle_root_sha256 merkle_tree_keccak256 grid_rotate_u8 eigh_f64'
 
 call version
@@ -273,7 +275,7 @@ exits 0 && err_empty && grep -Eq '^queue_depth +SUPERVM_QUEUE_DEPTH +default +25
 verdict "svmx config: settings with their defaults" $?
 call config --json
 json "config --json: every variable" "[s['variable'] for s in d['settings']] == ['SUPERVM_' + v for v in
-    'BACKENDS BACKEND_PATH VARIANT THREADS QUEUE_DEPTH MIN_BUCKET POOL_BYTES TIMEOUT_MS LOG'.split()]
+    'BACKENDS BACKEND_PATH VARIANT THREADS QUEUE_DEPTH MIN_BUCKET POOL_BYTES MAX_PIPELINES TIMEOUT_MS LOG CACHE_DIR CACHE_BYTES'.split()]
     and all(set(s) == set('name variable value source default help'.split()) and s['help'] for s in d['settings'])"
 setting=SUPERVM_THREADS=1
 call config
@@ -286,6 +288,8 @@ setting=SUPERVM_QUEUE_DEPTH=lots
 refused 3 SUPERVM_QUEUE_DEPTH config
 setting=SUPERVM_LOG=shout
 refused 3 SUPERVM_LOG run sha256
+setting=SUPERVM_CACHE_DIR=here
+refused 3 "SUPERVM_CACHE_DIR is 'here': give an absolute path, or off" config
 setting=
 
 echo "# run, made-up data"
@@ -534,6 +538,87 @@ else
     skip "a long pipe in bounded memory" "memory cannot be limited here"
 fi
 
+echo "# stats"
+call stats --batches 3
+exits 0 && err_empty && grep -Eq '^work +batches +3$' "$work/out" && grep -Eq '^ +tasks +48$' "$work/out" &&
+    grep -Eq '^pools +hits ' "$work/out" && grep -Eq '^sha256 +[0-9,]+ +[1-3]$' "$work/out" && out_has 'reference code'
+verdict "svmx stats: counters, devices, sizes" $?
+call stats --batches 5 --op vec_add_f32 --size 1000 --device none --json
+json "stats --json: what was asked for is what was counted" "d['work']['batches'] == 5 and d['work']['tasks'] == 20
+    and d['work']['launches'] == 5 and d['work']['fallbacks'] == 0 and d['pipelines']['misses'] >= 1
+    and sorted(d) == 'cache devices layouts operations pipelines pools work'.split()
+    and [(o['name'], o['sizes']) for o in d['operations']] == [('vec_add_f32', [{'units': 4096, 'parts': 5}])]
+    and sum(v['tasks'] for v in d['devices']) == 20 and d['devices'][0]['bytes_in'] == 160000"
+call stats --batches 2 --op vec_add_f32 --size 0 --json
+json "stats: tasks of nothing count as one unit" "d['operations'][0]['sizes'] == [{'units': 1, 'parts': 2}]"
+refused 2 "did you mean sha256?" stats --op sha265
+refused 2 "--size: 9223372036854775808 messages are too many for sha256" stats --op sha256 --size 8589934592G
+
+echo "# tune"
+feed '# sizes\nsha256 1000 90\nsha256 20000 10\n\nkeccak256\t300\nsum_f32 16384 5\r\ndot_f32 1M'
+for source in - "$work/in"; do
+    call tune "$source"
+    exits 0 && err_empty && grep -Eq '^sha256 +100 +1,024 +0.0 %$' "$work/out" &&
+        [ "$(tail -n 1 "$work/out")" = 'SUPERVM_MIN_BUCKET=16384,dot_f32=1048576,sha256=1024,keccak256=512' ]
+    verdict "svmx tune $source: the known proposal" $?
+done
+setting=$(tail -n 1 "$work/out")
+call config --json
+json "the proposal is a setting" "[s['value'] for s in d['settings'] if s['name'] == 'min_bucket'] ==
+    ['16384,dot_f32=1048576,sha256=1024,keccak256=512']"
+call run sha256 --size 100 --device none --json
+json "the proposal counts" "d['parts'][0]['bucket'] == 1024"
+setting=SUPERVM_MIN_BUCKET=64,sha265=1
+refused 3 "SUPERVM_MIN_BUCKET: no operation is called 'sha265'" config
+setting=
+feed 'sha256 256 100\nsha256 4096 100\nsum_f32 1\nsum_f32 512 200\n'
+call tune - --json
+json "tune --json: at most a tenth is added, at least 256" "[(o['name'], o['launches'], o['min_bucket'],
+    o['added_permille']) for o in d['operations']] == [('sum_f32', 201, 512, 5), ('sha256', 200, 512, 56)]
+    and d['setting'] == '16384,sum_f32=512,sha256=512'"
+call tune --batches 4
+exits 0 && err_empty && out_has SUPERVM_MIN_BUCKET=16384 && grep -Eq '^keccak256 +4 ' "$work/out"
+verdict "svmx tune without a file: a load of its own" $?
+feed ''
+call tune -
+exits 0 && out_has SUPERVM_MIN_BUCKET=16384
+verdict "no line, nothing proposed" $?
+# line TEXT FORMAT: the second line is bad.
+line() {
+    feed "sha256 1\\n$2\\n"
+    refused 1 "standard input, line 2: $1" tune -
+}
+line "no operation is called 'sha265'; see svmx ops" 'sha265 1'
+line 'the size is missing' sha256
+line "size '-1' is no number" 'sha256 -1'
+line "count 'x' is no number" 'sha256 1 x'
+line 'more than OPERATION SIZE [COUNT]' 'sha256 1 1 1'
+line 'the counts of sha256 are too large' 'sha256 1 18446744073709551615'
+input=$work/none
+refused 1 "cannot open $work/nosuchfile: No such file" tune "$work/nosuchfile"
+refused 2 "--size is for a load of our own and does not go with a file" tune - --size 1
+
+echo "# conform"
+refused 2 "PLUGIN is missing" conform
+refused 2 "is neither a file NAME.so nor the name of a backend" conform simd,none
+refused 2 "--device: 'a,b' is not the number or the name of one device" conform simd --device a,b
+refused 3 "cannot open the plugin './nosuchplugin.so': No such file" conform ./nosuchplugin.so
+refused 3 nosuchbackend conform nosuchbackend
+refused 3 "cannot open the executor: " conform "$work/plugins/broken.so"
+if [ $simd ]; then
+    call conform simd
+    exits 0 && err_empty && grep -Eq '^sha256 +exact +[1-9][0-9]* +[1-9]' "$work/out" && out_has ' 0 wrong, 0 refused, ' &&
+        [ "$(tail -n 1 "$work/out")" = 'simd conforms' ]
+    verdict "conform simd: exact, it conforms" $?
+    refused 2 "did you mean sha256?" conform simd --op sha265
+    call conform "$SUPERVM_BACKEND_PATH/../backends/simd.so" --op sum_f32 --size 1000 --json
+    json "conform FILE --op --size --json" "d['conforms'] and d['plugin'].startswith('/') and '..' not in d['plugin']
+    and [(o['name'], o['verdict'], o['batches'], o['tasks'], o['reason']) for v in d['devices'] for o in v['operations']]
+    == [('sum_f32', 'exact', 3, 4, '')] and d['devices'][0]['exact'] == 1 and d['devices'][0]['wrong'] == 0"
+else
+    skip "conform simd" "no simd backend" 3
+fi
+
 echo "# devices that fail"
 drivers=${SVMX_TEST_DRIVER_PATH:-/nonexistent}
 if [ -e "$drivers/check.so" ]; then
@@ -569,8 +654,30 @@ if [ -e "$drivers/check.so" ]; then
     exits 0 && out_is $abc_sha256 && err_has 'note: another device had to answer'
     verdict "--stdin: a note on standard error, and the result" $?
     setting=
+    check=$drivers/check.so
+    call conform "$check" --device plain --op vec_add_f32
+    exits 0 && out_has '[TEST DEVICE]' && grep -Eq '^vec_add_f32 +exact ' "$work/out" && out_has "$check conforms"
+    verdict "conform: a plugin by its file, a device by its name" $?
+    call conform "$check" --device 'plain*2' --op sum_f32 --json
+    json "conform: a device that was named is tried alone" "d['conforms'] and len(d['devices']) == 1"
+    call conform "$check" --device 'dispatch@20=bitflip' --op vec_add_f32
+    exits 4 && grep -Eq '^vec_add_f32 +WRONG ' "$work/out" && out_has 'out differs from byte ' &&
+        out_has '0 exact, 1 wrong, 0 refused, 0 not supported' && out_has 'check.so DOES NOT CONFORM'
+    verdict "conform: a wrong bit is found" $?
+    call conform "$check" --device 'dispatch@all=bitflip' --op vec_add_f32
+    exits 4 && grep -Eq '^vec_add_f32 +refused ' "$work/out" && out_has '0 exact, 0 wrong, 1 refused'
+    verdict "conform: known answers that fail are a refusal" $?
+    call conform "$check" --device 'pipeline_build@all=unsupported' --op vec_add_f32
+    exits 4 && grep -Eq '^vec_add_f32 +not supported ' "$work/out" && out_has 'DOES NOT CONFORM'
+    verdict "conform: a plugin that offers nothing does not conform" $?
+    call conform "$check" --device 'pipeline_build@1=unsupported'
+    exits 0 && out_has ' 0 wrong, 0 refused, 1 not supported'
+    verdict "conform: one operation that is not offered is no fault" $?
+    call conform "$check" --device 'submit@40=lost'
+    exits 4 && grep -Eq '^eigh_f64 +refused ' "$work/out" && out_has 'the device was given up: ' && out_has ' 0 wrong, '
+    verdict "conform: a device that is lost is a refusal" $?
 else
-    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 8
+    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 15
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -48,6 +48,9 @@ static struct fake {
     bool forgets_gate; /* wait says TIMEOUT at once instead of waiting for the gate */
     bool wrong_bytes;  /* one bit of each launch */
     bool silent;       /* a failure is not explained in the log */
+    bool one_pipeline; /* every build answers with the pipeline of the first */
+    bool ticket_first; /* an inline device answers a ticket and computes in wait */
+    unsigned builders; /* a build goes on when so many were called */
     struct {
         unsigned from, count; /* calls with the numbers from .. from + count - 1 fail */
         enum svmx_status status;
@@ -61,6 +64,7 @@ static struct fake {
     unsigned calls[FAKE_CALLS];
     unsigned opens, closes, memories, pipelines; /* the last two: alive */
     unsigned copies_in, copies_out, launches, tasks;
+    struct svmx_pipeline first_pipeline; /* of one_pipeline */
 } fake;
 
 static void fake_start(void) {
@@ -168,17 +172,28 @@ static void fake_memory_free(void *self, struct svmx_memory *memory) {
     free(memory);
 }
 
+/* What a launch will need to know of the operation. One that has been told keeps to it. */
+static void fake_pipeline_teach(struct svmx_pipeline *pipeline, const struct svmx_op_desc *op) {
+    if (strlen(op->name) >= sizeof pipeline->op || op->param_count > FAKE_PARAMS) abort();
+    pthread_mutex_lock(&fake.lock);
+    if (!*pipeline->op) {
+        strcpy(pipeline->op, op->name);
+        pipeline->param_count = op->param_count;
+        memcpy(pipeline->params, op->params, op->param_count * sizeof *pipeline->params);
+    }
+    pthread_mutex_unlock(&fake.lock);
+}
+
 static enum svmx_status fake_pipeline_build(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                             struct svmx_pipeline **pipeline) {
     (void)self, (void)device;
+    if (desc->variant > 0) return SVMX_ERR_UNKNOWN; /* there is one way only */
     enum svmx_status status = fake_count_alive(FAKE_BUILD, &fake.pipelines);
     if (status != SVMX_OK) return status;
-    struct svmx_pipeline *made = calloc(1, sizeof *made);
+    fake_await(&fake.calls[FAKE_BUILD], fake.builders);
+    struct svmx_pipeline *made = fake.one_pipeline ? &fake.first_pipeline : calloc(1, sizeof *made);
     if (!made) return fake_take_back(&fake.pipelines);
-    if (strlen(desc->op->name) >= sizeof made->op || desc->op->param_count > FAKE_PARAMS) abort();
-    strcpy(made->op, desc->op->name);
-    made->param_count = desc->op->param_count;
-    memcpy(made->params, desc->op->params, desc->op->param_count * sizeof *made->params);
+    fake_pipeline_teach(made, desc->op);
     *pipeline = made;
     return SVMX_OK;
 }
@@ -188,7 +203,7 @@ static void fake_pipeline_free(void *self, struct svmx_pipeline *pipeline) {
     pthread_mutex_lock(&fake.lock);
     fake.pipelines--;
     pthread_mutex_unlock(&fake.lock);
-    free(pipeline);
+    if (pipeline != &fake.first_pipeline) free(pipeline);
 }
 
 static void fake_launch(const struct svmx_dispatch *dispatch) {
@@ -198,6 +213,7 @@ static void fake_launch(const struct svmx_dispatch *dispatch) {
         struct svmx_slot slots[FAKE_PARAMS];
         for (uint32_t i = 0; i < dispatch->slot_count; i++) {
             slots[i] = dispatch->slots[(size_t)t * dispatch->slot_count + i];
+            if (pipeline->params[i].shape == SVMX_SCALAR) continue;
             bool out = pipeline->params[i].direction == SVMX_OUT;
             const struct svmx_memory *memory = out ? dispatch->outputs.memory : dispatch->inputs.memory;
             if (!in_place) slots[i].at = slots[i].bytes ? (uintptr_t)memory->data + slots[i].at : 0;
@@ -237,7 +253,7 @@ static enum svmx_status fake_submit(void *self, const struct svmx_submission *su
     for (size_t i = 0; i < list->count; i++) made->commands[i] = list->commands[i];
     pthread_mutex_lock(&fake.lock);
     enum svmx_status status = fake_fate(FAKE_SUBMIT);
-    bool now = (fake.flags & SVMX_DEVICE_INLINE) != 0;
+    bool now = (fake.flags & SVMX_DEVICE_INLINE) != 0 && !fake.ticket_first;
     if (status == SVMX_OK && now) {
         fake_compute(made);
         *ticket = 0;

@@ -4,8 +4,10 @@ criterion_suites += \
 	%D%/test_bad_input \
 	%D%/test_chains \
 	%D%/test_faults \
-	%D%/test_hangs
-EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/trial.h
+	%D%/test_hangs \
+	%D%/test_in_place \
+	%D%/test_registered
+EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/trial.h
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
 %C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
@@ -17,8 +19,12 @@ plain_suites += \
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
 
-shell_suites += %D%/cli.sh
-EXTRA_DIST += %D%/cli.sh
+shell_suites += %D%/cache.sh %D%/cli.sh
+EXTRA_DIST += %D%/cache.sh %D%/cli.sh
+
+# Fills a cache for cache.sh.
+check_PROGRAMS += %D%/fill_cache
+%C%_fill_cache_LDADD = libsvmx-core.la
 
 if BUILD_SIMD
 plain_suites += %D%/exp_all %D%/tsan_simd_pool

@@ -8,9 +8,12 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "fake.h"
+#include "mix_op.h"
 #include "trial.h"
 
+#include "cache/binary_store.h"
 #include <criterion/criterion.h>
+#include <unistd.h>
 
 /* ---- the allocator ---------------------------------------------------------------------------------------------- */
 
@@ -197,6 +200,35 @@ Test(alloc_faults, examples) {
     svmx_close(executor);
 }
 
+/* What failed left no trace: the name is free, and the next one gets the first number. */
+Test(alloc_faults, registering) {
+    static const uint32_t module[] = {0x07230203, 0x00010000, 0, 1, 0};
+    struct svmx_options options = options_of(false);
+    for (int n = 1;; n++) {
+        cr_assert_lt(n, 500, "allocations without end");
+        svmx_executor_t *executor;
+        uint32_t op = 77;
+        struct svmx_error error = {0};
+        struct svmx_op_def def = mix_def("mix_u32", "text");
+        def.known = mix_known;
+        def.known_count = 1;
+        def.spirv = module;
+        def.spirv_bytes = sizeof module;
+        cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+        fail_at(n, n % 2);
+        enum svmx_status status = svmx_op_register(executor, &def, &op, &error);
+        bool failed = has_failed();
+        cr_assert_eq(status, failed ? SVMX_ERR_MEMORY : SVMX_OK, "allocation %d: %s", n, error.text);
+        if (failed) {
+            cr_assert(op == 77 && error.text[0]);
+            cr_assert_eq(svmx_op_register(executor, &def, &op, NULL), SVMX_OK);
+        }
+        cr_assert_eq(op, (uint32_t)SVMX_OP_FIRST_REGISTERED);
+        svmx_close(executor);
+        if (!failed) return;
+    }
+}
+
 /* The overlap check and the sort into parts have memory of their own, taken at the first run that needs it. */
 Test(alloc_faults, a_batch_that_was_refused_for_want_of_memory_is_the_callers) {
     enum { TASKS = 40 };
@@ -230,4 +262,40 @@ Test(alloc_faults, a_batch_that_was_refused_for_want_of_memory_is_the_callers) {
         svmx_close(executor);
         if (!failed) return;
     }
+}
+
+static const struct svmx__binary_key some_key = {
+    .kind = SVMX__BINARY_PIPELINE, .backend = "b", .version = "v", .device = "d", .driver = "r", .op = "o"};
+
+/* Want of memory says nothing of a file: it is a miss, and the record stays. */
+Test(alloc_faults, a_cache_on_disk) {
+    char folder[] = "/tmp/svmx-test-XXXXXX";
+    const struct svmx__log log = {.level = SVMX_LOG_OFF};
+    struct svmx__binary_store store;
+    cr_assert(mkdtemp(folder));
+    svmx__binary_store_init(&store, folder, 1 << 20, &log);
+    cr_assert(svmx__binary_store_put(&store, &some_key, "payload", 7));
+    for (int n = 1, failed = 1; failed; n++) {
+        size_t bytes = 0;
+        svmx_cache_t *cache = NULL;
+        struct svmx_cache_entry entry = {.size = sizeof entry};
+        fail_at(n, false);
+        bool put = svmx__binary_store_put(&store, &some_key, "payload", 7);
+        char *payload = svmx__binary_store_get(&store, &some_key, &bytes);
+        enum svmx_status status = svmx_cache_open(&cache, folder, SVMX_CACHE_CHECK, NULL);
+        failed = has_failed();
+        cr_assert(!payload || (bytes == 7 && memcmp(payload, "payload", 7) == 0), "allocation %d", n);
+        expect_ok_or_memory(status, n, "svmx_cache_open");
+        cr_assert(failed || (put && payload && status == SVMX_OK));
+        if (status == SVMX_OK) {
+            cr_assert_eq(svmx_cache_get(cache, 0, &entry), SVMX_OK);
+            cr_assert_str_eq(entry.defect, "", "allocation %d", n);
+        }
+        cr_assert_eq(store.removed, 0, "allocation %d: a good record is gone", n);
+        free(payload);
+        svmx_cache_close(cache);
+    }
+    svmx__binary_store_drop(&store, &some_key);
+    svmx__binary_store_fini(&store);
+    cr_assert_eq(rmdir(folder), 0, "nothing is left");
 }

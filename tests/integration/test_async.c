@@ -23,6 +23,7 @@ static svmx_executor_t *open_executor(uint32_t queue_depth) {
     options.queue_depth = queue_depth;
     options.timeout_ms = 60000; /* the gate is held by tests, not by a sick device */
     cr_assert_eq(svmx_open(&opened, &options, &error), SVMX_OK, "%s", error.text);
+    cr_assert_eq(svmx_prewarm(opened, SVMX_OP_VEC_ADD_F32, TRIAL_ITEMS), SVMX_OK); /* the gate is for batches */
     return opened;
 }
 

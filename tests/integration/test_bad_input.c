@@ -244,7 +244,7 @@ Test(bad_input, wrong_type_or_kind) {
     memcpy(args, good, sizeof args);
     args[1].kind = SVMX_ARG_BUFFER;
     expect_refused(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_ERR_UNSUPPORTED, "'a'");
-    static const uint32_t kinds[] = {0, 5, UINT32_MAX};
+    static const uint32_t kinds[] = {0, 6, UINT32_MAX};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         memcpy(args, good, sizeof args);
         args[0].kind = kinds[i];
@@ -430,7 +430,9 @@ Test(bad_input, use_after_close) {
     struct svmx_example example;
     struct svmx_error error;
     uint32_t number;
+    uint64_t sizes[SVMX_SIZE_LINES];
     cr_assert_eq(svmx_stats_get(other, &stats), SVMX_ERR_CLOSED);
+    cr_assert_eq(svmx_sizes_get(other, SVMX_OP_SHA256, sizes), SVMX_ERR_CLOSED);
     cr_assert_eq(svmx_device_get(other, 0, &device), SVMX_ERR_CLOSED);
     cr_assert_eq(svmx_op_get(other, 0, &op), SVMX_ERR_CLOSED);
     cr_assert_eq(svmx_load_report_get(other, 0, &load), SVMX_ERR_CLOSED);

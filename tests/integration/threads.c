@@ -1,6 +1,6 @@
 /*
- * threads.c: many threads on one executor, two executors, cancel against completion, callbacks, eventfds, close with
- * batches in flight, a full queue, and the caches under everybody at once.
+ * threads.c: many threads on one executor, two executors, operations registered while others run, cancel against
+ * completion, callbacks, eventfds, close with batches in flight, a full queue, and the caches under everybody at once.
  *
  * A plain program because Criterion does not run under the thread sanitizer. Links the archive of the core: the last part
  * reaches for the caches themselves. Ends with `N passed, N failed, N skipped`.
@@ -11,6 +11,7 @@
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
 #include "fake.h"
+#include "mix_op.h"
 #include "trial.h"
 
 #include <stdio.h>
@@ -380,14 +381,15 @@ static void *file_keys(void *argument) {
     for (unsigned i = 0; i < KEYS; i++) {
         unsigned k = (i * 7 + actor->number * 377) % KEYS;
         const struct svmx__key key = {k % 5, k, UINT64_C(1) << (k % 40), 0};
-        const struct svmx__pipeline value = {key, SVMX_OK, (struct svmx_pipeline *)(uintptr_t)(k + 1)};
+        const struct svmx__pipeline value = {.key = key, .compiled = (struct svmx_pipeline *)(uintptr_t)(k + 1)};
         const struct svmx__pipeline *entry = svmx__pipeline_cache_find(cache, &key), *expected = NULL;
-        if (!entry) check(svmx__pipeline_cache_insert(cache, &value, &entry) == SVMX_OK, "insert");
+        bool filed;
+        if (!entry) check(svmx__pipeline_cache_insert(cache, &value, &entry, &filed) == SVMX_OK, "insert");
         if (!atomic_compare_exchange_strong(&first[k], &expected, entry))
             check(expected == entry, "two threads have two entries of one key");
         check(svmx__key_equal(&entry->key, &key) && entry->compiled == value.compiled, "an entry that is not whole");
         check(svmx__pipeline_cache_find(cache, &key) == entry, "an entry got lost");
-        if (i % 100 == 0) check(svmx__pipeline_cache_knows(cache, key.device, value.compiled), "knows");
+        if (i % 100 == 0) check(svmx__pipeline_cache_knows(cache, &key, value.compiled), "knows");
     }
     return NULL;
 }
@@ -411,7 +413,8 @@ static void *get_layouts(void *argument) {
     const struct actor *actor = argument;
     static const struct svmx_param params[] = {{"out", SVMX_OUT, SVMX_F32, SVMX_ARRAY, 0, 1},
                                                {"a", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1}};
-    const struct svmx_op_desc desc = {sizeof desc, "x", params, 2, 4};
+    const struct svmx_op_desc desc = {
+        .size = sizeof desc, .name = "x", .params = params, .param_count = 2, .scratch_bytes_per_unit = 4};
     const struct svmx_device_info info = {.size = sizeof info, .alignment = 128};
     static const struct svmx__layout *_Atomic first[4 * 16];
     for (uint32_t i = 0; i < 4 * 16; i++) {
@@ -484,12 +487,74 @@ static void staging_pool_race(void) {
     check(pool.held_bytes == 0 && atomic_load(&pool_alive) == 0, "everything was freed");
 }
 
+/* ---- operations registered while others run ---------------------------------------------------------------------- */
+
+enum { OWN_OPS = 6, SHARED_OPS = 20 };
+
+static atomic_uint shared_made;
+
+static enum svmx_status run_mixed(svmx_batch_t *batch, uint32_t op, unsigned seed) {
+    enum { ITEMS = 50 };
+    uint32_t out[ITEMS], a[ITEMS], b[ITEMS];
+    for (unsigned i = 0; i < ITEMS; i++) a[i] = seed + i, b[i] = seed * i, out[i] = 0;
+    const struct svmx_arg args[] = {svmx_out(SVMX_U32, out, ITEMS), svmx_in(SVMX_U32, a, ITEMS),
+                                    svmx_in(SVMX_U32, b, ITEMS), svmx_u32(seed)};
+    enum svmx_status status = svmx_batch_reset(batch);
+    if (status == SVMX_OK) status = svmx_batch_add(batch, op, args, MIX_PARAMS);
+    if (status == SVMX_OK) status = seed % 2 ? svmx_run(batch) : svmx_submit(batch, 0);
+    if (status == SVMX_OK) status = svmx_wait(batch, UINT64_MAX);
+    for (unsigned i = 0; i < ITEMS && status == SVMX_OK; i++)
+        if (out[i] != mix_one(a[i], b[i], seed)) status = SVMX_ERR_WRONG_RESULT;
+    return status;
+}
+
+static void *register_and_run(void *argument) {
+    const struct actor *actor = argument;
+    svmx_executor_t *executor = actor->shared;
+    svmx_batch_t *batch = batch_or_die(executor);
+    for (unsigned i = 0; i < OWN_OPS + SHARED_OPS; i++) {
+        char name[32];
+        struct svmx_op_def def = mix_def(name, NULL);
+        uint32_t op = 0, found = 0;
+        def.trial_size = 8;
+        if (i % 4 == 0 && i / 4 < OWN_OPS)
+            (void)snprintf(name, sizeof name, "own_%u_%u", actor->number, i);
+        else
+            (void)snprintf(name, sizeof name, "shared_%u", i);
+        const bool own = name[0] == 'o';
+        enum svmx_status status = svmx_op_register(executor, &def, &op, NULL);
+        if (!own && status == SVMX_OK) atomic_fetch_add(&shared_made, 1);
+        check(own ? status == SVMX_OK : status == SVMX_OK || status == SVMX_ERR_STATE, "registering");
+        check(svmx_op_find(executor, name, &found, NULL) == SVMX_OK, "what is registered is found");
+        check(status != SVMX_OK || found == op, "two operations of one name");
+        check(run_mixed(batch, found, actor->number + i) == SVMX_OK, "an answer of a new operation");
+        struct svmx_op newest = {.size = sizeof newest}; /* anybody's, found by position */
+        if (check(svmx_op_get(executor, svmx_op_count(executor) - 1, &newest) == SVMX_OK, "the newest"))
+            check(run_mixed(batch, newest.id, i + 1) == SVMX_OK, "an answer of somebody's operation");
+    }
+    svmx_batch_destroy(batch);
+    return NULL;
+}
+
+static void registering(struct svmx_options options) {
+    fake_start();
+    atomic_store(&shared_made, 0);
+    svmx_executor_t *executor = open_or_die(options);
+    const uint32_t before = svmx_op_count(executor);
+    act(THREADS, register_and_run, executor);
+    check(atomic_load(&shared_made) == SHARED_OPS, "a name that all want is taken once");
+    check(svmx_op_count(executor) == before + THREADS * OWN_OPS + SHARED_OPS, "all of them are there");
+    svmx_close(executor);
+}
+
 int main(void) {
     struct svmx_options inline_device = fake_options();
     inline_device.backends = "none";
     eight_threads(fake_options());
     eight_threads(inline_device);
     two_executors();
+    registering(fake_options());
+    registering(inline_device);
     failing_device();
     cancel_races(fake_options());
     cancel_races(inline_device);

@@ -3,7 +3,8 @@
  * for -fsanitize=thread, under which Criterion does not run; useful without it as well.
  *
  * Links plugins/simd/{plugin,variant,pool}.c and the kernels. The kernels here are its own, plain C that a sanitizer
- * sees into: the plain stores of ranges and of finish are what would be reported if the pool ordered them badly.
+ * sees into: the plain stores of ranges and of finish are what would be reported if the pool ordered them badly. So is
+ * the operation that only the host knows, whose pipeline is built and freed by all at once (hosted.c).
  * Prints "N passed, N failed"; status 1 when something failed.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #ifndef SIMD_PLUGIN_SYMBOL
 #define SIMD_PLUGIN_SYMBOL svmx_plugin
@@ -34,8 +36,8 @@ static void check(bool condition, const char *what) {
 /* ---- a host ----------------------------------------------------------------------------------------------- */
 
 static void host_log(const struct svmx_host *host, enum svmx_log_level level, const char *text) {
-    (void)host, (void)level;
-    fprintf(stderr, "%s\n", text);
+    (void)host;
+    if (level < SVMX_LOG_DEBUG) fprintf(stderr, "%s\n", text);
 }
 
 static void *host_alloc(const struct svmx_host *host, size_t bytes, size_t alignment) {
@@ -53,12 +55,34 @@ static const char *host_option(const struct svmx_host *host, const char *key) {
     return strcmp(key, "threads") == 0 ? "5" : NULL;
 }
 
+static uint64_t host_now(const struct svmx_host *host) {
+    (void)host;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* One operation, "known": out = 3 * in + 1, slowly. */
+static enum svmx_status host_reference(const struct svmx_host *host, const char *op, const struct svmx_slot *slots,
+                                       size_t slot_count) {
+    (void)host;
+    if (strcmp(op, "known") != 0) return SVMX_ERR_UNKNOWN;
+    if (slot_count != 2) return SVMX_ERR_ARGUMENT;
+    if (slots == NULL) return SVMX_OK;
+    for (volatile int i = 0; i < 300; i++)
+        ;
+    *(uint64_t *)(uintptr_t)slots[0].at = *(const uint64_t *)(uintptr_t)slots[1].at * 3 + 1;
+    return SVMX_OK;
+}
+
 static const struct svmx_host host = {.size = sizeof host,
                                       .abi_major = SVMX_ABI_MAJOR,
                                       .log = host_log,
                                       .alloc = host_alloc,
                                       .release = host_release,
-                                      .option = host_option};
+                                      .option = host_option,
+                                      .now = host_now,
+                                      .reference = host_reference};
 
 /* ---- kernels: out[task] = sum over its units of (seed + unit) ----------------------------------------------- */
 
@@ -111,12 +135,43 @@ static bool submit_once(const struct svmx_backend *backend, uint64_t seed, uint3
     return wrong == 0;
 }
 
+/* The same for the host's operation, with a pipeline of its own from build to free. */
+static bool host_once(const struct svmx_backend *backend, uint64_t seed, uint32_t tasks) {
+    const struct svmx_op_desc op = {.size = sizeof op, .name = "known", .param_count = 2};
+    const struct svmx_pipeline_desc desc = {.size = sizeof desc, .op = &op, .bucket = 16384};
+    struct svmx_pipeline *pipeline;
+    uint64_t first_unit[TASKS + 1], in[TASKS], out[TASKS], ticket = 1;
+    struct svmx_slot slots[TASKS * 2];
+    if (backend->ops->pipeline_build(backend->self, 0, &desc, &pipeline) != SVMX_OK) return false;
+    for (uint32_t i = 0; i <= tasks; i++) first_unit[i] = i / 2; /* every second task is empty, and runs */
+    for (uint32_t i = 0; i < tasks; i++) {
+        in[i] = seed + i;
+        slots[2 * i] = (struct svmx_slot){(uintptr_t)&out[i], 8};
+        slots[2 * i + 1] = (struct svmx_slot){(uintptr_t)&in[i], 8};
+    }
+    struct svmx_command command = {.kind = SVMX_COMMAND_DISPATCH};
+    command.as.dispatch = (struct svmx_dispatch){.pipeline = pipeline,
+                                                 .slots = slots,
+                                                 .first_unit = first_unit,
+                                                 .task_count = tasks,
+                                                 .slot_count = 2,
+                                                 .work = tasks};
+    struct svmx_command_list list = {sizeof list, sizeof command, &command, 1};
+    struct svmx_submission submission = {.size = sizeof submission, .list = &list};
+    if (backend->ops->submit(backend->self, &submission, &ticket) != SVMX_OK || ticket != 0) return false;
+    backend->ops->pipeline_free(backend->self, pipeline);
+    uint64_t wrong = 0;
+    for (uint32_t i = 0; i < tasks; i++) wrong += out[i] != (seed + i) * 3 + 1;
+    return wrong == 0;
+}
+
 static void *caller_main(void *argument) {
     const struct caller *caller = argument;
     for (uint64_t round = 0; round < ROUNDS; round++) {
         uint32_t tasks = 1 + (uint32_t)((round * 131 + caller->number * 17) % TASKS);
         uint64_t work = round % 4 == 0 ? 10 : 2000000; /* alone, or shared */
         check(submit_once(caller->backend, caller->number << 32 | round, tasks, work), "results of a submit");
+        check(host_once(caller->backend, caller->number << 32 | round, tasks), "results of the host's operation");
     }
     return NULL;
 }

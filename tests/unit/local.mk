@@ -1,10 +1,13 @@
 criterion_suites += \
 	%D%/test_alloc \
 	%D%/test_batch \
+	%D%/test_binary_list \
+	%D%/test_binary_store \
 	%D%/test_bucket \
 	%D%/test_check_plugin \
 	%D%/test_clock \
 	%D%/test_config \
+	%D%/test_custom \
 	%D%/test_elf \
 	%D%/test_example \
 	%D%/test_examples \
@@ -47,8 +50,11 @@ criterion_suites += \
 	%D%/test_staging_pool \
 	%D%/test_status \
 	%D%/test_submit \
-	%D%/test_text
-EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/plugin_fixture.h
+	%D%/test_team \
+	%D%/test_text \
+	%D%/test_versioned
+EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/opencl_fixture.h %D%/plugin_fixture.h \
+	%D%/store_fixture.h
 %C%_test_op_ecdsa_CPPFLAGS = $(openssl_cppflags) $(SECP256K1_CFLAGS)
 %C%_test_op_ecdsa_LDADD = $(LDADD) $(SECP256K1_LIBS) $(OPENSSL_LIBS)
 %C%_test_op_ecrecover_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
@@ -78,6 +84,20 @@ criterion_suites += \
 %C%_test_simd_pairs_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_variant_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
+endif
+
+if BUILD_OPENCL
+criterion_suites += \
+	%D%/test_opencl_backend \
+	%D%/test_opencl_binary \
+	%D%/test_opencl_catalog \
+	%D%/test_opencl_describe \
+	%D%/test_opencl_faults
+%C%_test_opencl_backend_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
+%C%_test_opencl_binary_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
+%C%_test_opencl_catalog_LDADD = plugins/kernels/libkernels.la $(CRITERION_LIBS)
+%C%_test_opencl_describe_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
+%C%_test_opencl_faults_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 endif
 
 # By way of a variable: automake would take a rule for the log itself for the whole of its rule.

@@ -51,7 +51,8 @@ enum { N = 100, TASKS = 3, IN = 4096, OUT = 4096, ALIGN = 512 };
 static const struct svmx_param vec_params[] = {{"out", SVMX_OUT, SVMX_F32, SVMX_ARRAY, 0, 1},
                                                {"a", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1},
                                                {"b", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1}};
-static const struct svmx_op_desc vec_add = {sizeof vec_add, "vec_add_f32", vec_params, 3, 0};
+static const struct svmx_op_desc vec_add = {
+    .size = sizeof vec_add, .name = "vec_add_f32", .params = vec_params, .param_count = 3};
 
 struct job {
     struct svmx_memory *staging_in, *staging_out, *inputs, *outputs;

@@ -12,7 +12,8 @@
 static void set_up(void) {
     static const char *const variables[] = {"SUPERVM_BACKENDS",   "SUPERVM_BACKEND_PATH", "SUPERVM_VARIANT",
                                             "SUPERVM_THREADS",    "SUPERVM_QUEUE_DEPTH",  "SUPERVM_MIN_BUCKET",
-                                            "SUPERVM_POOL_BYTES", "SUPERVM_TIMEOUT_MS",   "SUPERVM_LOG"};
+                                            "SUPERVM_POOL_BYTES", "SUPERVM_TIMEOUT_MS",   "SUPERVM_LOG",
+                                            "SUPERVM_CACHE_DIR",  "SUPERVM_CACHE_BYTES"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 
@@ -98,6 +99,12 @@ Test(config, wrong_variables_are_named) {
                                            {"SUPERVM_MIN_BUCKET", "0"},
                                            {"SUPERVM_POOL_BYTES", "1e6"},
                                            {"SUPERVM_LOG", "loud"},
+                                           {"SUPERVM_CACHE_DIR", ""},
+                                           {"SUPERVM_CACHE_DIR", "cache"},
+                                           {"SUPERVM_CACHE_DIR", "~/cache"},
+                                           {"SUPERVM_CACHE_DIR", "OFF"},
+                                           {"SUPERVM_CACHE_BYTES", "0"},
+                                           {"SUPERVM_CACHE_BYTES", "1M"},
                                            {"SUPERVM_TIMEOUT_MS", "99999999999999999999999"},
                                            {"SUPERVM_TIMEOUT_MS", "3600001"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -112,8 +119,48 @@ Test(config, wrong_options_are_named) {
     expect_wrong(&options, "options.min_bucket");
     options = (struct svmx_options){.size = sizeof options, .log_level = 5};
     expect_wrong(&options, "options.log_level");
+    options = (struct svmx_options){.size = sizeof options, .cache_dir = "./cache"};
+    expect_wrong(&options, "options.cache_dir is './cache': give an absolute path, or off");
     options = (struct svmx_options){.size = sizeof options, .queue_depth = UINT32_MAX};
     expect_wrong(&options, "options.queue_depth");
+}
+
+static void expect_cache_dir(const struct svmx_options *options, const char *folder, uint32_t source) {
+    struct svmx__config config = read_ok(options);
+    cr_assert_str_eq(config.text[SVMX__CACHE_DIR], folder);
+    cr_assert_eq(config.source[SVMX__CACHE_DIR], source);
+    cr_assert_eq(config.number[SVMX__CACHE_BYTES], 268435456);
+    svmx__config_free(&config);
+}
+
+Test(config, where_the_cache_is) {
+    struct svmx_options options = {.size = sizeof options};
+    setenv("HOME", "/home/me", 1);
+    unsetenv("XDG_CACHE_HOME");
+    expect_cache_dir(&options, "/home/me/.cache/svmx", SVMX_FROM_DEFAULT);
+    setenv("XDG_CACHE_HOME", "/var/me", 1);
+    expect_cache_dir(&options, "/var/me/svmx", SVMX_FROM_DEFAULT);
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    expect_cache_dir(&options, "/home/me/.cache/svmx", SVMX_FROM_DEFAULT);
+    setenv("HOME", "", 1);
+    expect_cache_dir(&options, "off", SVMX_FROM_DEFAULT);
+    unsetenv("HOME");
+    expect_cache_dir(&options, "off", SVMX_FROM_DEFAULT);
+    setenv("SUPERVM_CACHE_DIR", "/fast/svmx", 1);
+    expect_cache_dir(&options, "/fast/svmx", SVMX_FROM_ENVIRONMENT);
+    options.cache_dir = "off";
+    expect_cache_dir(&options, "off", SVMX_FROM_OPTIONS);
+}
+
+/* As in a set-user-ID program: HOME belongs to somebody else as well. */
+Test(config, without_the_environment_only_the_program_says_where_the_cache_is) {
+    struct svmx_options options = {.size = sizeof options, .flags = SVMX_OPEN_NO_ENVIRONMENT};
+    setenv("SUPERVM_CACHE_DIR", "/fast/svmx", 1);
+    setenv("XDG_CACHE_HOME", "/var/me", 1);
+    setenv("HOME", "/home/me", 1);
+    expect_cache_dir(&options, "off", SVMX_FROM_DEFAULT);
+    options.cache_dir = "/srv/svmx";
+    expect_cache_dir(&options, "/srv/svmx", SVMX_FROM_OPTIONS);
 }
 
 Test(config, limits_themselves_are_fine) {
@@ -139,7 +186,7 @@ Test(config, every_setting_can_be_shown) {
         svmx__config_entry(&config, i, &entry);
         cr_assert_eq(strncmp(entry.variable, "SUPERVM_", 8), 0);
         cr_assert(*entry.name && *entry.help);
-        cr_assert_str_eq(entry.value, entry.default_value);
+        if (i != SVMX__CACHE_DIR) cr_assert_str_eq(entry.value, entry.default_value);
         cr_assert_eq(entry.source, SVMX_FROM_DEFAULT);
     }
     svmx__config_free(&config);

@@ -3,7 +3,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/versioned.h"
 #include "executor_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 TestSuite(inspect, .init = set_up, .fini = tear_down);
 
@@ -60,6 +65,42 @@ Test(inspect, the_pool_is_counted) {
     cr_assert_gt(stats.pool_bytes, 0);
 }
 
+/* An executor has the store that its options name, and makes nothing on disk by itself. */
+Test(inspect, the_cache_on_disk_is_counted) {
+    char base[] = "/tmp/svmx-test-XXXXXX", path[64];
+    const struct svmx__binary_key key = {
+        .kind = SVMX__BINARY_PIPELINE, .backend = "b", .version = "1", .device = "d", .driver = "r", .op = "o"};
+    struct svmx_stats stats = {.size = sizeof stats};
+    struct svmx_options options = reference_only;
+    svmx_executor_t *other;
+    size_t bytes;
+    cr_assert(mkdtemp(base));
+    (void)snprintf(path, sizeof path, "%s/svmx", base);
+    options.cache_dir = path;
+    options.cache_bytes = 200;
+    cr_assert_eq(svmx_open(&other, &options, NULL), SVMX_OK);
+    cr_assert_neq(access(path, F_OK), 0, "nothing before the first put");
+    cr_assert_null(svmx__binary_store_get(&other->binaries, &key, &bytes));
+    cr_assert(svmx__binary_store_put(&other->binaries, &key, "payload", 7));
+    free(svmx__binary_store_get(&other->binaries, &key, &bytes));
+    free(svmx__binary_store_get(&other->binaries, &key, &bytes));
+    const struct svmx__binary_key next = {
+        .kind = SVMX__BINARY_PIPELINE, .backend = "b", .version = "2", .device = "d", .driver = "r", .op = "o"};
+    static const char large[100];
+    cr_assert(svmx__binary_store_put(&other->binaries, &next, large, sizeof large), "and the first must go");
+    svmx__binary_store_drop(&other->binaries, &next);
+    cr_assert_eq(svmx_stats_get(other, &stats), SVMX_OK);
+    cr_assert_eq(stats.cache_hits, 2);
+    cr_assert_eq(stats.cache_misses, 1);
+    cr_assert_eq(stats.cache_stored, 2);
+    cr_assert_eq(stats.cache_evicted, 1);
+    cr_assert_eq(stats.cache_removed, 1);
+    svmx_close(other);
+    cr_assert_eq(rmdir(path) + rmdir(base), 0, "nothing is left in it");
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    cr_assert_eq(stats.cache_hits + stats.cache_misses + stats.cache_stored, 0, "two executors share nothing");
+}
+
 Test(inspect, operations) {
     for (uint32_t i = 0; i < svmx_op_count(executor); i++) {
         struct svmx_op op = {.size = sizeof op};
@@ -113,4 +154,31 @@ Test(inspect, structs_of_a_later_version_are_served) {
     cr_assert_eq(device.more, 42);
     cr_assert_eq(stats.more, 42);
     cr_assert_eq(device.device.size, sizeof device);
+}
+
+/* A caller of 0.1.0: structures that end with the last field of then, with something else behind. */
+#define AS_FIRST_SHIPPED(type, last, call)                                                                             \
+    do {                                                                                                               \
+        enum { FIRST = SVMX__THROUGH(struct type, last) };                                                             \
+        union {                                                                                                        \
+            struct type given;                                                                                         \
+            unsigned char bytes[sizeof(struct type) + 1];                                                              \
+        } u;                                                                                                           \
+        struct type *it = &u.given;                                                                                    \
+        memset(&u, 0xa5, sizeof u);                                                                                    \
+        it->size = FIRST - 1;                                                                                          \
+        cr_assert_eq(call, SVMX_ERR_ARGUMENT, #type " below what was shipped");                                        \
+        it->size = FIRST;                                                                                              \
+        cr_assert_eq(call, SVMX_OK, #type);                                                                            \
+        cr_assert_eq(it->size, FIRST);                                                                                 \
+        cr_assert_neq(u.bytes[FIRST - sizeof it->last], 0xa5, #type " was not filled in");                             \
+        for (size_t i = FIRST; i < sizeof u.bytes; i++) cr_assert_eq(u.bytes[i], 0xa5, #type ": byte %zu written", i); \
+    } while (0)
+
+Test(inspect, callers_of_the_first_version_are_served) {
+    AS_FIRST_SHIPPED(svmx_device, failures, svmx_device_get(executor, 0, it));
+    AS_FIRST_SHIPPED(svmx_load_entry, status, svmx_load_report_get(executor, 0, it));
+    AS_FIRST_SHIPPED(svmx_op, params, svmx_op_get(executor, 0, it));
+    AS_FIRST_SHIPPED(svmx_config_entry, reserved, svmx_config_get(executor, 0, it));
+    AS_FIRST_SHIPPED(svmx_stats, pool_bytes_peak, svmx_stats_get(executor, it));
 }

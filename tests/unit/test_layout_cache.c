@@ -11,7 +11,8 @@ static const struct svmx_param params[] = {{"out", SVMX_OUT, SVMX_F32, SVMX_ARRA
                                            {"k", SVMX_IN, SVMX_U32, SVMX_SCALAR, 0, 1},
                                            {"data", SVMX_IN, SVMX_U8, SVMX_RAGGED, 0, 1},
                                            {"offsets", SVMX_IN, SVMX_U64, SVMX_OFFSETS, 0, 1}};
-static const struct svmx_op_desc desc = {sizeof desc, "op", params, 4, 12};
+static const struct svmx_op_desc desc = {
+    .size = sizeof desc, .name = "op", .params = params, .param_count = 4, .scratch_bytes_per_unit = 12};
 
 static struct svmx__layout layout_on(uint32_t flags, uint32_t alignment) {
     struct svmx__layout_cache cache;

@@ -22,9 +22,24 @@ static void keep_line(const struct svmx_host *host, enum svmx_log_level level, c
     strncpy(last_line, text, sizeof last_line - 1);
 }
 
-/* It needs nothing of the host but the log: a call of anything else is a call of NULL. */
-static const struct svmx_host host = {
-    .size = sizeof(struct svmx_host), .abi_major = SVMX_ABI_MAJOR, .abi_minor = SVMX_ABI_MINOR, .log = keep_line};
+static bool no_memory;
+
+/* Of one instance: not all tests close it. */
+static void *host_alloc(const struct svmx_host *at, size_t bytes, size_t alignment) {
+    (void)at;
+    static _Alignas(64) unsigned char instance[64];
+    return no_memory || bytes > sizeof instance || alignment > 64 ? NULL : instance;
+}
+
+static void host_release(const struct svmx_host *at, void *memory) { (void)at, (void)memory; }
+
+/* It needs nothing of the host but the log and memory: a call of anything else is a call of NULL. */
+static const struct svmx_host host = {.size = sizeof(struct svmx_host),
+                                      .abi_major = SVMX_ABI_MAJOR,
+                                      .abi_minor = SVMX_ABI_MINOR,
+                                      .log = keep_line,
+                                      .alloc = host_alloc,
+                                      .release = host_release};
 
 static struct svmx_backend open_it(void) {
     struct svmx_backend backend = {NULL, NULL};
@@ -37,8 +52,12 @@ static struct svmx_slot slot(const void *at, uint64_t bytes) {
 }
 
 static struct svmx_pipeline *build(const struct svmx_backend *backend, const struct svmx__op *op) {
-    const struct svmx_op_desc desc = {sizeof desc, op->name, op->params, op->param_count, op->scratch_bytes_per_unit};
-    const struct svmx_pipeline_desc pipeline_desc = {sizeof pipeline_desc, &desc, 16384, NULL, 0};
+    const struct svmx_op_desc desc = {.size = sizeof desc,
+                                      .name = op->name,
+                                      .params = op->params,
+                                      .param_count = op->param_count,
+                                      .scratch_bytes_per_unit = op->scratch_bytes_per_unit};
+    const struct svmx_pipeline_desc pipeline_desc = {.size = sizeof pipeline_desc, .op = &desc, .bucket = 16384};
     struct svmx_pipeline *pipeline = NULL;
     cr_assert_eq(backend->ops->pipeline_build(backend->self, 0, &pipeline_desc, &pipeline), SVMX_OK);
     return pipeline;
@@ -81,6 +100,14 @@ Test(op_reference, it_is_a_plugin_of_this_abi_called_reference) {
     cr_assert(backend.ops->submit && backend.ops->wait && backend.ops->close);
     cr_assert(!backend.ops->list_record == !backend.ops->list_free);
     backend.ops->close(backend.self);
+}
+
+Test(op_reference, no_memory_for_an_instance) {
+    struct svmx_backend backend = {NULL, NULL};
+    no_memory = true;
+    cr_assert_eq(svmx__reference_plugin.open(&host, &backend), SVMX_ERR_MEMORY);
+    no_memory = false;
+    cr_assert_null(backend.self);
 }
 
 Test(op_reference, its_one_device_is_the_cpu_in_the_callers_thread) {

@@ -1,5 +1,5 @@
 /*
- * test_operations_doc.c: docs/OPERATIONS.md says of every operation what the table says, and of no other.
+ * test_operations_doc.c: docs/OPERATIONS.md says of every operation what the table says, of no other, and is complete.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -99,4 +99,20 @@ Test(operations_doc, every_entry_is_an_operation_and_is_in_the_contents) {
         entries += found;
     }
     cr_assert_eq(entries, svmx__op_count());
+}
+
+/* The first @WORD@ in a text, or NULL: what somebody meant to fill in. */
+static const char *placeholder(const char *text) {
+    for (const char *at = strchr(text, '@'); at; at = strchr(at + 1, '@')) {
+        const size_t length = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        if (length > 0 && at[1 + length] == '@') return at;
+    }
+    return NULL;
+}
+
+Test(operations_doc, nothing_is_left_to_be_filled_in) {
+    cr_assert_not_null(placeholder("a table: @ERRORS@\n"));
+    cr_assert_null(placeholder("someone@example.org, A@B C@, @@"));
+    const char *left = placeholder(page);
+    cr_assert_null(left, "OPERATIONS.md still has %.30s", left ? left : "");
 }

@@ -66,6 +66,23 @@ Test(receipt, a_later_version_with_a_longer_struct_is_served) {
     cr_assert_eq(longer.more, 42, "it wrote past what it knows");
 }
 
+Test(receipt, a_caller_of_the_first_version_is_served) {
+    enum { FIRST = offsetof(struct svmx_receipt, reason) + sizeof((struct svmx_receipt *)0)->reason };
+    struct {
+        struct svmx_receipt receipt;
+        uint64_t more;
+    } shorter = {.receipt.size = FIRST - 1, .more = 42};
+    cr_assert_eq(svmx_vec_add_f32(batch, out[0], in, in, 64), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_eq(svmx_receipt_get(batch, 0, &shorter.receipt), SVMX_ERR_ARGUMENT);
+    cr_assert_eq(shorter.receipt.units, 0);
+    shorter.receipt.size = FIRST;
+    memset((char *)&shorter + FIRST, 42, sizeof shorter - FIRST);
+    cr_assert_eq(svmx_receipt_get(batch, 0, &shorter.receipt), SVMX_OK);
+    cr_assert_eq(shorter.receipt.units, 64);
+    for (size_t i = FIRST; i < sizeof shorter; i++) cr_assert_eq(((char *)&shorter)[i], 42, "byte %zu written", i);
+}
+
 Test(receipt, reset_takes_them_away) {
     struct svmx_receipt receipt = {.size = sizeof receipt};
     cr_assert_eq(svmx_vec_add_f32(batch, out[0], in, in, 64), SVMX_OK);

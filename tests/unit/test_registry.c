@@ -301,7 +301,7 @@ Test(registry, a_demanded_backend_that_fails_is_an_error) {
         const char *name, *reason;
     } cases[] = {{"open_fails", "SVMX_ERR_BACKEND: open_fails: the moon is in the wrong place"},
                  {"open_unsupported", "SVMX_ERR_UNSUPPORTED: open_unsupported: no device of this kind"},
-                 {"bad_abi", "speaks plugin ABI 99.0"},
+                 {"bad_abi", "speaks plugin ABI 99."},
                  {"no_symbol", "does not export"},
                  {"wrong_name", "calls itself 'right_name'"},
                  {"holes", "has no wait"}};
@@ -345,7 +345,7 @@ Test(registry, bad_plugins_are_named_and_do_no_harm) {
     file_write(in_folder("text.so"), text, sizeof text);
     cr_assert_eq(open_with("", &simd, NULL), SVMX_OK, "%s", why.line);
     expect_backends("simd first_abi reference");
-    expect_entry("bad_abi", SVMX_REFUSED, SVMX_ERR_ABI, "speaks plugin ABI 99.0");
+    expect_entry("bad_abi", SVMX_REFUSED, SVMX_ERR_ABI, "speaks plugin ABI 99.");
     expect_entry("no_symbol", SVMX_REFUSED, SVMX_ERR_ABI, "does not export");
     expect_entry("wrong_name", SVMX_REFUSED, SVMX_ERR_ARGUMENT, "right_name.so");
     expect_entry("open_fails", SVMX_REFUSED, SVMX_ERR_BACKEND, "the moon is in the wrong place");

@@ -1,5 +1,6 @@
 /*
- * test_route.c: stage 3: the first device that is usable and has the operation; after a failure, the next that is inline.
+ * test_route.c: stage 3: the first device that is usable and has the operation and its pipeline; after a failure, the next
+ * that is inline.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,7 +12,7 @@
 #include <svmx/ops.h>
 
 /* An executor of five devices that are only described: fast, faster, inline, inline, the reference. */
-enum { DEVICES = 5, OP = SVMX_OP_VEC_ADD_F32 };
+enum { DEVICES = 5, OP = SVMX_OP_VEC_ADD_F32, BUCKET = 16384 };
 static struct svmx_executor *ours;
 static struct svmx__device devices[DEVICES];
 static struct svmx_batch ours_batch;
@@ -27,13 +28,23 @@ static void make(void) {
         devices[i].id = i;
         devices[i].inline_ = i >= 2;
         atomic_init(&devices[i].usable, true);
+        pthread_mutex_init(&devices[i].builder.lock, NULL);
+        devices[i].builder.closing = true; /* requests are taken and go nowhere: there is no thread */
     }
     ours_batch.executor = ours;
-    part = (struct svmx__part){.batch = &ours_batch, .op = svmx__op_by_id(OP)};
+    part = (struct svmx__part){.batch = &ours_batch, .op = svmx__op_by_id(OP), .bucket = BUCKET};
+    cr_assert_eq(svmx__pipeline_cache_init(&made.pipelines), SVMX_OK);
     svmx__route_publish(ours, OP);
 }
 
 TestSuite(route, .init = make);
+
+/* As if the builder had filed it: for the bucket of these tests, or for all of one's operations. */
+static void built(uint32_t device, uint32_t op) {
+    const struct svmx__pipeline value = {.key = {device, op, BUCKET, 0}, .bounded = true}, *entry;
+    bool filed;
+    cr_assert_eq(svmx__pipeline_cache_insert(&ours->pipelines, &value, &entry, &filed), SVMX_OK);
+}
 
 static uint32_t routed(void) {
     svmx__route(&part);
@@ -41,6 +52,9 @@ static uint32_t routed(void) {
 }
 
 Test(route, the_first_that_serves) {
+    built(0, OP);
+    built(1, OP);
+    svmx__route_publish(ours, OP);
     cr_assert_eq(routed(), 0);
     atomic_store(&devices[0].usable, false);
     svmx__route_publish(ours, OP);
@@ -53,7 +67,30 @@ Test(route, the_first_that_serves) {
     cr_assert_eq(routed(), 0, "it came back");
 }
 
+Test(route, what_computes_here_answers_while_a_pipeline_is_built) {
+    cr_assert_eq(routed(), 2, "the first that needs no building");
+    cr_assert_not(part.cold);
+    built(0, OP);
+    svmx__route_publish(ours, OP);
+    cr_assert_eq(routed(), 0);
+    part.bucket = 2 * BUCKET;
+    cr_assert_eq(routed(), 2, "another bucket is another pipeline");
+}
+
+Test(route, with_the_reference_alone_a_part_waits_for_its_pipeline) {
+    for (int i = 2; i < DEVICES - 1; i++) atomic_store(&devices[i].usable, false);
+    svmx__route_publish(ours, OP);
+    cr_assert_eq(routed(), 0);
+    cr_assert(part.cold);
+    built(0, OP);
+    svmx__route_publish(ours, OP);
+    cr_assert_eq(routed(), 0);
+    cr_assert_not(part.cold);
+}
+
 Test(route, unfit_is_for_one_operation) {
+    built(0, SVMX_OP_SHA256);
+    built(1, OP);
     atomic_store(&devices[0].fitness[OP], SVMX__UNFIT);
     svmx__route_publish(ours, OP);
     svmx__route_publish(ours, SVMX_OP_SHA256);

@@ -48,12 +48,20 @@ static const char *host_option(const struct svmx_host *host, const char *key) {
     return strcmp(key, "variant") == 0 ? variant_option : NULL;
 }
 
+/* Knows no operation: what the plugin has no kernel for is not supported. */
+static enum svmx_status host_reference(const struct svmx_host *at, const char *op, const struct svmx_slot *slots,
+                                       size_t slot_count) {
+    (void)at, (void)op, (void)slots, (void)slot_count;
+    return SVMX_ERR_UNKNOWN;
+}
+
 static const struct svmx_host host = {.size = sizeof host,
                                       .abi_major = SVMX_ABI_MAJOR,
                                       .log = host_log,
                                       .alloc = host_alloc,
                                       .release = host_release,
-                                      .option = host_option};
+                                      .option = host_option,
+                                      .reference = host_reference};
 
 static uint32_t machine_features(void) {
     const struct simd_cpuid cpuid = simd_cpuid_read();

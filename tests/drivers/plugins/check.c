@@ -123,6 +123,7 @@ static enum svmx_status pipeline_build(void *self, uint32_t index, const struct 
     const struct svmx_op_desc *op = desc->op;
     struct device *device = device_at(backend, "pipeline_build", index);
     if (!device) return SVMX_ERR_BACKEND;
+    if (desc->variant > 0) return SVMX_ERR_UNKNOWN; /* there is one way only */
     enum svmx_status status = fate(backend, device, CHECK_PIPELINE_BUILD, NULL, NULL);
     if (status != SVMX_OK) return status;
     if (desc->bucket == 0 || (desc->bucket & (desc->bucket - 1))) {

@@ -1,0 +1,42 @@
+# Device code, shared by the plugins that run it. A new source is one line in kernel_sources.
+
+kernel_sources = \
+	%D%/common.cl \
+	%D%/eigh.cl \
+	%D%/exp.cl \
+	%D%/extremes.cl \
+	%D%/field.cl \
+	%D%/field_lanes.cl \
+	%D%/goldilocks.cl \
+	%D%/grid.cl \
+	%D%/keccak256.cl \
+	%D%/lanes.cl \
+	%D%/map.cl \
+	%D%/matmul.cl \
+	%D%/merkle.cl \
+	%D%/messages.cl \
+	%D%/rectify.cl \
+	%D%/reduce.cl \
+	%D%/sha256.cl \
+	%D%/softmax.cl \
+	%D%/sums.cl \
+	%D%/transpose.cl \
+	%D%/tree.cl \
+	%D%/vec.cl \
+	%D%/width.cl
+EXTRA_DIST += $(kernel_sources) %D%/embed %D%/list.c
+
+if BUILD_DEVICE_CODE
+noinst_LTLIBRARIES += %D%/libkernels.la
+%C%_libkernels_la_CPPFLAGS = $(public_cppflags) -I$(srcdir)/%D%
+%C%_libkernels_la_SOURCES = %D%/catalog.c %D%/catalog.h
+nodist_%C%_libkernels_la_SOURCES = %D%/sources.c
+%D%/sources.c: $(kernel_sources) %D%/embed
+	$(AM_V_GEN)$(MKDIR_P) %D% && (cd $(srcdir) && $(SHELL) %D%/embed $(kernel_sources)) >$@-t && mv $@-t $@
+# A number that changes with the device code: part of a plugin's version, so that nothing compiled from other code is used.
+%D%/hash.h: $(kernel_sources) %D%/catalog.c
+	$(AM_V_GEN)$(MKDIR_P) %D% && (cd $(srcdir) && cat $(kernel_sources) %D%/catalog.c) | cksum | \
+	  sed 's/^\([0-9]*\) .*/#define KERNELS_HASH "\1"/' >$@-t && mv $@-t $@
+BUILT_SOURCES += %D%/hash.h
+CLEANFILES += %D%/sources.c %D%/sources.c-t %D%/hash.h %D%/hash.h-t
+endif

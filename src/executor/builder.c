@@ -1,0 +1,339 @@
+/*
+ * builder.c: builds pipelines beside the work: a thread for each device that has a queue, so that compiling holds up
+ * neither a caller nor the device.
+ *
+ *   route finds no pipeline  ->  svmx__build_request     the part goes elsewhere meanwhile, or is parked here
+ *   builder thread               builds every variant    (prepare.c; the plugin compiles)
+ *     -> the device's queue      proves it, times it     (selftest.c, in the submitter: only it may submit)
+ *   builder thread               files the fastest, publishes the route, sends parked parts on
+ *
+ * Nothing here waits for a device: proofs have their deadline. Called by route.c, pipeline.c and svmx_prewarm.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/executor.h"
+#include "executor/stages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_VARIANTS = 8 };
+
+/* One pipeline that is wanted. In the device's list until it is settled. */
+struct svmx__build {
+    struct svmx__work proof; /* first: the errand that takes the candidate to the submitter */
+    struct svmx__build *next;
+    struct svmx__device *device;
+    const struct svmx__op *op;
+    struct svmx__key key;
+    struct svmx__part *parked; /* that wait for it, newest first, by their links; under builder->lock */
+
+    /* The candidate: the builder's until the errand is pushed, the submitter's until `proved`, then the builder's. */
+    struct svmx__pipeline candidate;
+    struct svmx__text why;
+    uint64_t trial_ns;
+    enum svmx_status verdict;
+    bool proved; /* under builder->lock */
+};
+
+/* ---- proof, in the submitter --------------------------------------------------------------------------------- */
+
+static void prove(struct svmx__work *work) {
+    struct svmx__build *build = (struct svmx__build *)(void *)work;
+    struct svmx__builder *builder = &build->device->builder;
+    build->verdict = svmx__selftest(build->device, build->op, &build->candidate, &build->why);
+    build->trial_ns = 0;
+    if (build->verdict == SVMX_OK)
+        build->verdict =
+            svmx__selftest_trial(build->device, build->op, &build->candidate, &build->trial_ns, &build->why);
+    pthread_mutex_lock(&builder->lock);
+    build->proved = true;
+    pthread_cond_broadcast(&builder->changed);
+    pthread_mutex_unlock(&builder->lock);
+}
+
+/* Has the candidate proved and timed by the submitter. */
+static enum svmx_status have_proved(struct svmx__build *build) {
+    struct svmx__builder *builder = &build->device->builder;
+    build->proved = false;
+    build->proof.run = prove;
+    svmx__queue_push(&build->device->queue, &build->proof.link);
+    pthread_mutex_lock(&builder->lock);
+    while (!build->proved) pthread_cond_wait(&builder->changed, &builder->lock);
+    pthread_mutex_unlock(&builder->lock);
+    return build->verdict;
+}
+
+/* ---- building, in the builder's thread ------------------------------------------------------------------------ */
+
+/* What is left after all variants were tried. */
+struct outcome {
+    struct svmx_pipeline *best;
+    uint64_t best_ns;
+    uint32_t variant;
+    bool kept;                /* it came from disk */
+    enum svmx_status verdict; /* OK if there is a best; else that of the first that failed */
+    struct svmx__text why;
+};
+
+static void note_failure(struct outcome *outcome, enum svmx_status status, const struct svmx__text *why) {
+    if (outcome->verdict == SVMX_OK || outcome->best) return;
+    if (outcome->why.line[0]) return; /* the first one is the plugin's best guess: its reason is told */
+    outcome->verdict = status;
+    outcome->why = *why;
+}
+
+/* Builds and proves the candidate. UNKNOWN: there is no variant of that number. */
+static enum svmx_status make_candidate(struct svmx__build *build, uint32_t variant, const void *binary, size_t bytes) {
+    struct svmx__device *device = build->device;
+    const struct svmx_op_desc op_desc = svmx__op_desc(build->op);
+    const struct svmx_pipeline_desc desc = {.size = sizeof desc,
+                                            .op = &op_desc,
+                                            .bucket = build->key.bucket,
+                                            .binary = binary,
+                                            .binary_bytes = bytes,
+                                            .variant = variant};
+    build->why.line[0] = '\0';
+    build->trial_ns = 0;
+    build->candidate = (struct svmx__pipeline){.key = build->key};
+    enum svmx_status status = svmx__pipeline_build(device, build->op, &desc, &build->candidate, &build->why);
+    if (status != SVMX_OK) return status;
+    if (svmx__pipeline_cache_knows(&device->executor->pipelines, &build->key, build->candidate.compiled))
+        return SVMX_OK;
+    status = have_proved(build);
+    if (status != SVMX_OK && status != SVMX_TIMEOUT) /* else the device may still be running it */
+        svmx__pipeline_drop(device, build->candidate.compiled);
+    return status;
+}
+
+/* The same from what an earlier process compiled, if that proves itself. */
+static enum svmx_status try_variant(struct svmx__build *build, uint32_t variant, struct outcome *outcome) {
+    struct svmx__device *device = build->device;
+    size_t bytes = 0;
+    void *binary = svmx__kept_binary(device, build->op, variant, &bytes);
+    enum svmx_status status = make_candidate(build, variant, binary, bytes);
+    bool kept = binary != NULL;
+    free(binary);
+    if (kept && status != SVMX_OK && svmx__verdict_counts(status)) {
+        svmx__unkeep_binary(device, build->op, variant);
+        status = make_candidate(build, variant, NULL, 0);
+        kept = false;
+    }
+    if (status != SVMX_OK) return status;
+    bool better = !outcome->best || build->trial_ns < outcome->best_ns;
+    svmx__pipeline_drop(device, better ? outcome->best : build->candidate.compiled);
+    if (better) {
+        *outcome = (struct outcome){.best = build->candidate.compiled,
+                                    .best_ns = build->trial_ns,
+                                    .variant = variant,
+                                    .kept = kept,
+                                    .verdict = SVMX_OK};
+    }
+    return SVMX_OK;
+}
+
+/* 1 + the variant that won before, in this process or an earlier one; 0: not known. */
+static uint8_t chosen_before(struct svmx__build *build) {
+    uint8_t *chosen = &build->device->chosen[build->op->id];
+    if (!*chosen) *chosen = svmx__kept_choice(build->device, build->op);
+    return *chosen;
+}
+
+/* Tries the variants that there are; only the one that won before, if one did. A device that is gone ends it. */
+static void try_all(struct svmx__build *build, uint8_t chosen, struct outcome *outcome) {
+    bool asks_for_variants = build->device->backend->plugin->abi_minor >= 1;
+    for (uint32_t v = 0; v < MAX_VARIANTS; v++) {
+        if (chosen && v + 1 != chosen) continue;
+        if (v > 0 && !asks_for_variants) return;
+        enum svmx_status status = try_variant(build, v, outcome);
+        if (v > 0 && status == SVMX_ERR_UNKNOWN) return;
+        if (status == SVMX_OK) continue;
+        note_failure(outcome, status, &build->why);
+        if (!svmx__verdict_counts(status)) {
+            if (!outcome->best) outcome->verdict = status;
+            return;
+        }
+        svmx__log(&build->device->executor->log, SVMX_LOG_INFO, "%s, variant %u on %s: %s", build->op->name, v,
+                  build->device->info.name, build->why.line);
+    }
+}
+
+static void drop_entry(void *user, const struct svmx__pipeline *entry) {
+    struct svmx_executor *executor = user;
+    svmx__pipeline_drop(&executor->devices[entry->key.device], entry->compiled);
+}
+
+/* Files the outcome: what does not count for ever is only told to those who wait, and tried again for the next. */
+static void file(struct svmx__build *build, struct outcome *outcome) {
+    struct svmx__device *device = build->device;
+    struct svmx__pipeline made = {
+        .key = build->key, .verdict = outcome->verdict, .compiled = outcome->best, .bounded = true};
+    const struct svmx__pipeline *entry;
+    (void)snprintf(made.reason, sizeof made.reason, "%.*s", (int)sizeof made.reason - 1, outcome->why.line);
+    if (svmx__pipeline_file(device, build->op, &made, &entry) != SVMX_OK)
+        outcome->verdict = svmx__fail(&outcome->why, SVMX_ERR_MEMORY, "no memory to keep a pipeline");
+    svmx__pipeline_cache_trim(&device->executor->pipelines, device->executor->config.number[SVMX__MAX_PIPELINES],
+                              drop_entry, device->executor);
+}
+
+/* Builds, proves, keeps on disk what is new, files. */
+static void settle(struct svmx__build *build, struct outcome *outcome) {
+    struct svmx__device *device = build->device;
+    bool first = device->chosen[build->op->id] == 0; /* a further bucket has the same code */
+    uint8_t chosen = chosen_before(build);
+    try_all(build, chosen, outcome);
+    if (chosen && !outcome->best && svmx__verdict_counts(outcome->verdict)) { /* it is not what it was */
+        *outcome = (struct outcome){.verdict = SVMX_ERR_UNSUPPORTED};
+        try_all(build, 0, outcome);
+    }
+    if (!svmx__verdict_counts(outcome->verdict)) return;
+    device->chosen[build->op->id] = outcome->best ? (uint8_t)(outcome->variant + 1) : 0;
+    if (outcome->best && !outcome->kept && first) svmx__keep_binary(device, build->op, outcome->variant, outcome->best);
+    file(build, outcome);
+}
+
+/* ---- the list of what is wanted --------------------------------------------------------------------------------- */
+
+/* Under the lock. */
+static struct svmx__build *find_build(struct svmx__builder *builder, const struct svmx__key *key) {
+    struct svmx__build *build = builder->builds;
+    while (build && !svmx__key_equal(&build->key, key)) build = build->next;
+    return build;
+}
+
+/* Under the lock. NULL: no memory. */
+static struct svmx__build *add_build(struct svmx__device *device, const struct svmx__op *op,
+                                     const struct svmx__key *key) {
+    struct svmx__build *build = calloc(1, sizeof *build);
+    if (!build) return NULL;
+    build->device = device;
+    build->op = op;
+    build->key = *key;
+    struct svmx__build **at = &device->builder.builds;
+    while (*at) at = &(*at)->next;
+    *at = build;
+    pthread_cond_broadcast(&device->builder.changed);
+    return build;
+}
+
+/* Under the lock. The build for a key, made if there is none; NULL: it is settled already, or there is no memory. */
+static struct svmx__build *want(struct svmx__device *device, const struct svmx__op *op, const struct svmx__key *key) {
+    if (svmx__pipeline_cache_peek(&device->executor->pipelines, key)) return NULL;
+    struct svmx__build *build = find_build(&device->builder, key);
+    return build || device->builder.closing ? build : add_build(device, op, key);
+}
+
+void svmx__build_request(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket,
+                         struct svmx__part *parked) {
+    struct svmx__builder *builder = &device->builder;
+    const struct svmx__key key = {device->id, op->id, bucket, 0};
+    pthread_mutex_lock(&builder->lock);
+    struct svmx__build *build = want(device, op, &key);
+    if (build && parked) {
+        parked->errand.link.next = build->parked ? &build->parked->errand.link : NULL;
+        build->parked = parked;
+    }
+    pthread_mutex_unlock(&builder->lock);
+    if (build || !parked) return;
+    parked->built = SVMX_ERR_MEMORY; /* counts only if it is not settled after all */
+    (void)snprintf(parked->reason, sizeof parked->reason, "no memory to build a pipeline");
+    svmx__queue_push(&device->queue, &parked->errand.link);
+}
+
+void svmx__build_wait(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket) {
+    struct svmx__builder *builder = &device->builder;
+    const struct svmx__key key = {device->id, op->id, bucket, 0};
+    pthread_mutex_lock(&builder->lock);
+    if (want(device, op, &key))
+        while (find_build(builder, &key)) pthread_cond_wait(&builder->changed, &builder->lock);
+    pthread_mutex_unlock(&builder->lock);
+}
+
+/* Under the lock. Takes the settled build out of the list and gives the parts that waited for it. */
+static struct svmx__part *take_out(struct svmx__builder *builder, struct svmx__build *build) {
+    struct svmx__build **at = &builder->builds;
+    while (*at != build) at = &(*at)->next;
+    *at = build->next;
+    pthread_cond_broadcast(&builder->changed);
+    return build->parked;
+}
+
+/* The next build, or NULL when the device is closing and nobody waits for what is left. */
+static struct svmx__build *next_build(struct svmx__builder *builder) {
+    struct svmx__build *build;
+    pthread_mutex_lock(&builder->lock);
+    while (!builder->builds && !builder->closing) pthread_cond_wait(&builder->changed, &builder->lock);
+    while ((build = builder->builds) && builder->closing && !build->parked) {
+        (void)take_out(builder, build);
+        free(build);
+    }
+    pthread_mutex_unlock(&builder->lock);
+    return build;
+}
+
+/* To the device's queue, in the order in which they came, with what became of the build. */
+static void send_on(struct svmx__device *device, struct svmx__part *parked, const struct outcome *outcome) {
+    struct svmx__link *reversed = NULL;
+    while (parked) {
+        struct svmx__link *next = parked->errand.link.next;
+        parked->built = outcome->verdict;
+        (void)snprintf(parked->reason, sizeof parked->reason, "%.*s", (int)sizeof parked->reason - 1,
+                       outcome->verdict == SVMX_OK ? "" : outcome->why.line);
+        parked->errand.link.next = reversed;
+        reversed = &parked->errand.link;
+        parked = (struct svmx__part *)(void *)next;
+    }
+    while (reversed) {
+        struct svmx__link *next = reversed->next;
+        svmx__queue_push(&device->queue, reversed);
+        reversed = next;
+    }
+}
+
+static void *builder_main(void *user) {
+    struct svmx__device *device = user;
+    struct svmx__build *build;
+    while ((build = next_build(&device->builder))) {
+        struct outcome outcome = {.verdict = SVMX_ERR_UNSUPPORTED};
+        settle(build, &outcome);
+        svmx__route_publish(device->executor, build->op->id);
+        pthread_mutex_lock(&device->builder.lock);
+        struct svmx__part *parked = take_out(&device->builder, build);
+        pthread_mutex_unlock(&device->builder.lock);
+        free(build);
+        send_on(device, parked, &outcome);
+    }
+    return NULL;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------------------------- */
+
+int svmx__builder_start(struct svmx__device *device) {
+    struct svmx__builder *builder = &device->builder;
+    pthread_mutex_init(&builder->lock, NULL); /* neither can fail with default attributes */
+    pthread_cond_init(&builder->changed, NULL);
+    int error = pthread_create(&builder->thread, NULL, builder_main, device);
+    if (error) {
+        pthread_cond_destroy(&builder->changed);
+        pthread_mutex_destroy(&builder->lock);
+        return error;
+    }
+    char name[16];
+    (void)snprintf(name, sizeof name, "svmx-build-%u", device->id);
+    (void)pthread_setname_np(builder->thread, name);
+    builder->has_thread = true;
+    return 0;
+}
+
+void svmx__builder_stop(struct svmx__device *device) {
+    struct svmx__builder *builder = &device->builder;
+    if (!builder->has_thread) return;
+    pthread_mutex_lock(&builder->lock);
+    builder->closing = true;
+    pthread_cond_broadcast(&builder->changed);
+    pthread_mutex_unlock(&builder->lock);
+    pthread_join(builder->thread, NULL);
+    pthread_cond_destroy(&builder->changed);
+    pthread_mutex_destroy(&builder->lock);
+    builder->has_thread = false;
+}

@@ -1,0 +1,84 @@
+/*
+ * kept.c: what is kept of pipelines on disk: the compiled form of a variant, and which variant was the fastest.
+ *
+ * Between builder.c, which asks, and the store (src/cache/binary_store.h), which knows neither devices nor operations. All
+ * that a compiled pipeline depends on is in the key: plugin and version, ABI, device, driver, operation and its code.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/executor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct svmx__binary_key key_of(const struct svmx__device *device, const struct svmx__op *op, uint32_t kind,
+                                      uint32_t variant) {
+    const struct svmx_plugin *plugin = device->backend->plugin;
+    const struct svmx_op_desc desc = svmx__op_desc(op);
+    struct svmx__hash128 hash = {{0}};
+    uint64_t source = 0;
+    if (desc.opencl_c)
+        hash = svmx__hash128(desc.opencl_c, strlen(desc.opencl_c));
+    else if (desc.spirv)
+        hash = svmx__hash128(desc.spirv, desc.spirv_bytes);
+    memcpy(&source, hash.bytes, sizeof source); /* 0 for built-in ones: their code goes with the plugin's version */
+    return (struct svmx__binary_key){.kind = kind,
+                                     .abi_major = plugin->abi_major,
+                                     .abi_minor = plugin->abi_minor,
+                                     .variant = variant,
+                                     .source = source,
+                                     .backend = device->backend->name,
+                                     .version = plugin->version,
+                                     .device = device->info.name,
+                                     .driver = device->info.driver,
+                                     .op = op->name};
+}
+
+void *svmx__kept_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant, size_t *bytes) {
+    if (!device->backend->instance.ops->pipeline_binary) return NULL;
+    const struct svmx__binary_key key = key_of(device, op, SVMX__BINARY_PIPELINE, variant);
+    return svmx__binary_store_get(&device->executor->binaries, &key, bytes);
+}
+
+void svmx__unkeep_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant) {
+    const struct svmx__binary_key key = key_of(device, op, SVMX__BINARY_PIPELINE, variant);
+    svmx__binary_store_drop(&device->executor->binaries, &key);
+}
+
+/* The compiled form; free() takes it. NULL: the plugin gives none. */
+static void *ask_for_binary(struct svmx__device *device, struct svmx_pipeline *compiled, size_t *bytes) {
+    const struct svmx_backend *instance = &device->backend->instance;
+    if (!instance->ops->pipeline_binary) return NULL;
+    size_t length = 0;
+    if (instance->ops->pipeline_binary(instance->self, compiled, NULL, &length) != SVMX_OK || !length) return NULL;
+    void *binary = malloc(length);
+    if (binary && instance->ops->pipeline_binary(instance->self, compiled, binary, &length) == SVMX_OK) {
+        *bytes = length;
+        return binary;
+    }
+    free(binary);
+    return NULL;
+}
+
+void svmx__keep_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant,
+                       struct svmx_pipeline *compiled) {
+    size_t bytes;
+    void *binary = ask_for_binary(device, compiled, &bytes);
+    if (!binary) return;
+    const struct svmx__binary_key key = key_of(device, op, SVMX__BINARY_PIPELINE, variant);
+    const struct svmx__binary_key choice_key = key_of(device, op, SVMX__BINARY_CHOICE, 0);
+    const uint8_t choice = (uint8_t)(variant + 1);
+    if (svmx__binary_store_put(&device->executor->binaries, &key, binary, bytes))
+        (void)svmx__binary_store_put(&device->executor->binaries, &choice_key, &choice, sizeof choice);
+    free(binary);
+}
+
+uint8_t svmx__kept_choice(struct svmx__device *device, const struct svmx__op *op) {
+    if (!device->backend->instance.ops->pipeline_binary) return 0;
+    const struct svmx__binary_key key = key_of(device, op, SVMX__BINARY_CHOICE, 0);
+    size_t bytes = 0;
+    uint8_t *payload = svmx__binary_store_get(&device->executor->binaries, &key, &bytes);
+    uint8_t choice = payload && bytes == 1 ? *payload : 0;
+    free(payload);
+    return choice;
+}

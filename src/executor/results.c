@@ -1,0 +1,101 @@
+/*
+ * results.c: outputs that the library keeps for the caller: svmx_out_library, svmx_result, and tasks that take them.
+ *
+ * Such an output has no address until its part ran: in the rows of the batch its slot is at 0. A device with memory of its
+ * own leaves the results where it wrote them (called by collect.c); one that works on host memory gets memory for them
+ * (called by stage.c). Either way it is the part's until the batch is reset, armed again or destroyed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/alloc.h"
+#include "executor/arena.h"
+#include "executor/executor.h"
+#include "executor/stages.h"
+
+#include <stdio.h>
+
+static bool is_output(const struct svmx__op *op, uint32_t at) { return op->params[at].direction == SVMX_OUT; }
+
+/* ---- placing -------------------------------------------------------------------------------------------------- */
+
+enum svmx_status svmx__results_in_host_memory(struct svmx__part *part) {
+    if (!part->library_bytes || part->library) return SVMX_OK; /* none, or a device before this one failed */
+    enum svmx_status status = svmx__staging_acquire(&part->device->pool, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_READ,
+                                                    part->library_bytes, &part->library);
+    if (status != SVMX_OK) {
+        (void)snprintf(part->reason, sizeof part->reason, "no memory of %llu bytes for results",
+                       (unsigned long long)part->library_bytes);
+        return status;
+    }
+    part->library_device = part->device;
+    uint64_t at = (uintptr_t)part->library->host;
+    for (uint32_t row = 0; row < part->task_count; row++) {
+        struct svmx_slot *slots = part->slots + (size_t)row * part->op->param_count;
+        for (uint32_t i = 0; i < part->op->param_count; i++) {
+            if (!is_output(part->op, i) || slots[i].at || !slots[i].bytes) continue;
+            slots[i].at = at;
+            at += svmx__align(slots[i].bytes, SVMX__RESULT_ALIGNMENT);
+        }
+    }
+    return SVMX_OK;
+}
+
+void svmx__results_stay(struct svmx__part *part) {
+    uint64_t at = (uintptr_t)part->staging_out->host;
+    for (uint32_t row = 0; row < part->task_count; row++) {
+        struct svmx_slot *slots = part->slots + (size_t)row * part->op->param_count;
+        for (uint32_t i = 0; i < part->op->param_count; i++) {
+            if (!is_output(part->op, i)) continue;
+            if (!slots[i].at && slots[i].bytes) slots[i].at = at;
+            at += svmx__align(slots[i].bytes, part->layout->alignment);
+        }
+    }
+    part->library = part->staging_out;
+    part->library_device = part->device;
+    part->staging_out = NULL;
+}
+
+/* ---- tasks that take them -------------------------------------------------------------------------------------- */
+
+static struct svmx_slot *row_of(const struct svmx_batch *batch, uint32_t task) {
+    const struct svmx__part *part = &batch->parts[batch->tasks[task].part];
+    return part->slots + (size_t)batch->tasks[task].row * part->op->param_count;
+}
+
+void svmx__results_resolve(struct svmx_batch *batch) {
+    if (!batch->has_deferred) return;
+    for (uint32_t t = 0; t < batch->task_count; t++) {
+        const struct svmx__task *task = &batch->tasks[t];
+        if (!task->deferred || batch->parts[task->part].level != batch->level) continue;
+        struct svmx_slot *slots = row_of(batch, t);
+        for (uint32_t i = 0; task->deferred >> i; i++)
+            if (task->deferred >> i & 1)
+                slots[i].at = row_of(batch, (uint32_t)(slots[i].at >> 32))[(uint32_t)slots[i].at].at;
+    }
+}
+
+/* ---- asking and giving back ------------------------------------------------------------------------------------ */
+
+void svmx__results_reset(struct svmx_batch *batch) {
+    if (!batch->has_library) return;
+    for (uint32_t i = 0; i < batch->part_count; i++) {
+        struct svmx__part *part = &batch->parts[i];
+        svmx__staging_return(batch, part->library_device, part->library);
+        part->library = NULL;
+    }
+    for (uint32_t t = 0; t < batch->task_count; t++)
+        for (uint32_t i = 0; batch->tasks[t].library >> i; i++)
+            if (batch->tasks[t].library >> i & 1) svmx__task_slots(batch, t)[i].at = 0;
+}
+
+enum svmx_status svmx_result(svmx_batch_t *batch, uint32_t task, uint32_t output, void **data, uint64_t *bytes) {
+    if (!batch || !data) return SVMX_ERR_ARGUMENT;
+    if (svmx_poll(batch) != SVMX_OK) return SVMX_ERR_STATE;
+    if (task >= batch->task_count) return SVMX_ERR_UNKNOWN;
+    const struct svmx__op *op = batch->parts[batch->tasks[task].part].op;
+    if (output >= op->param_count || !is_output(op, output)) return SVMX_ERR_UNKNOWN;
+    const struct svmx_slot *slot = &row_of(batch, task)[output];
+    *data = (void *)(uintptr_t)slot->at;
+    if (bytes) *bytes = slot->bytes;
+    return SVMX_OK;
+}

@@ -1,0 +1,64 @@
+/*
+ * compare.h: two executors side by side, one with the device under test and one with the reference code alone, and the
+ * comparisons that every device has to stand: byte for byte, one task and many, any size, any alignment.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef TESTS_CONTRACT_COMPARE_H
+#define TESTS_CONTRACT_COMPARE_H
+
+#include "tasks.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
+/* Under the address sanitizer everything takes ten times as long, and what it looks for does not hide in large sizes or
+ * in many of the same: fewer targets, tasks and sizes there, of every operation and variant still some. */
+#if defined(__SANITIZE_ADDRESS__)
+enum { SANITIZED = 1, BATCH = 150, RANDOM_SIZES = 15, LARGEST_POWER = 13 };
+#else
+enum { SANITIZED = 0, BATCH = 700, RANDOM_SIZES = 60, LARGEST_POWER = 16 };
+#endif
+
+enum { MAX_OPS = 256 };
+
+/* Fixed-size text: Criterion copies parameters into the process of the test. */
+struct target {
+    char backends[64], variant[16];
+    uint32_t threads;
+};
+
+struct pair {
+    svmx_executor_t *tested, *reference;
+    svmx_batch_t *tested_batch, *reference_batch;
+    bool strict; /* every operation must run on device 0, else this would compare the reference with itself */
+    bool left_out[MAX_OPS];       /* by number: operations that the device does not do */
+    uint64_t size_cap;            /* no task is larger; 0: no such limit */
+    uint32_t batch, random_sizes; /* tasks in a large batch, and sizes to be tried: less for slow devices */
+};
+
+/* Skips the test where the machine or the build does not have the target. */
+svmx_executor_t *open_one(const struct target *target);
+struct pair pair_open(const struct target *target);
+void pair_close(struct pair *pair);
+
+uint32_t op_count(const struct pair *pair);
+struct svmx_op op_at(const struct pair *pair, uint32_t index);
+
+/* One task of an operation; also proves, where the pair is strict, that device 0 answered it. */
+void run_one(struct pair *pair, const struct svmx_op *op, uint64_t size, enum style style, uint64_t seed,
+             unsigned shift);
+
+/* ---- comparisons ---- */
+void powers_of_two(struct pair *pair);
+void random_sizes(struct pair *pair);
+void all_alignments(struct pair *pair);
+void many_tasks(struct pair *pair);
+void mixed_operations(struct pair *pair);
+/* Reductions over more partials than one block holds; vectors that no cache holds. */
+void large(struct pair *pair);
+
+#endif

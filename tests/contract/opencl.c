@@ -1,0 +1,170 @@
+/*
+ * opencl.c: the contract on every OpenCL device: whatever a device does, it does with the bytes of the reference code.
+ *
+ *   PoCL       computes on the CPU; has to do everything that there is device code for
+ *   Rusticl    Mesa's, on the CPU by way of llvmpipe; has known defects
+ *   oclgrind   interprets kernels, checks every access to memory and looks for races; slow: small sizes
+ *   others     whatever else the loader finds, or OCL_ICD_VENDORS names
+ *
+ * First all operations are tried and the receipts looked at: those that the device answered itself are compared; every
+ * other is listed by its name, as unsupported or, with the reason, as in quarantine. From then on an answer that is not
+ * the device's own is a failure. Each driver has a process of its own; a driver that is not there is a test skipped.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../../plugins/kernels/catalog.h"
+#include "compare.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_DEVICES = 16 };
+
+/* ---- drivers ------------------------------------------------------------------------------------------------------ */
+
+struct driver {
+    const char *file;    /* for the loader */
+    const char *package; /* of Debian */
+    bool complete;       /* nothing that there is device code for may be missing or wrong */
+    uint64_t size_cap;
+    uint32_t batch, random_sizes;
+};
+
+static const struct driver pocl = {"/etc/OpenCL/vendors/pocl.icd", "pocl-opencl-icd", true, 0, BATCH, RANDOM_SIZES};
+static const struct driver rusticl = {"/etc/OpenCL/vendors/rusticl.icd", "mesa-opencl-icd", false, 20000, 150, 20};
+static const struct driver oclgrind = {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "oclgrind", true, 200, 12, 4};
+
+static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+
+/* Of those above, by the name of the platform. */
+static bool has_a_test_of_its_own(const char *driver) {
+    return starts_with(driver, "Portable Computing Language") || starts_with(driver, "rusticl") ||
+           starts_with(driver, "Oclgrind");
+}
+
+/* ---- what a device does --------------------------------------------------------------------------------------------- */
+
+/* Why the device did not answer the operation; "" if it did. */
+static void reason_of(struct pair *pair, const struct svmx_op *op, char *reason, size_t bytes) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    pair->strict = false;
+    run_one(pair, op, 3, PLAIN, 1, 0);
+    pair->strict = true;
+    cr_assert_eq(svmx_receipt_get(pair->tested_batch, 0, &receipt), SVMX_OK);
+    const bool own = receipt.device == 0 && receipt.redone == 0;
+    snprintf(reason, bytes, "%s", own ? "" : receipt.reason[0] ? receipt.reason : "UNSUPPORTED");
+}
+
+/* Tries every operation, lists what is left out, and sees to it that something is left. */
+static void survey(struct pair *pair, const char *device, bool complete) {
+    uint32_t served = 0, refused = 0;
+    printf("%s\n", device);
+    for (uint32_t o = 0; o < op_count(pair); o++) {
+        const struct svmx_op op = op_at(pair, o);
+        char reason[160];
+        reason_of(pair, &op, reason, sizeof reason);
+        pair->left_out[o] = *reason != '\0';
+        served += !pair->left_out[o];
+        if (!pair->left_out[o]) continue;
+        const bool unsupported = strstr(reason, "UNSUPPORTED") != NULL;
+        printf("  %s: %s%s%s\n", op.name, unsupported ? "unsupported" : "in quarantine: ", unsupported ? "" : reason,
+               "");
+        const bool expected = complete && catalog_find(op.name) != NULL;
+        cr_expect(!expected, "%s: %s has device code and is not served: %s", device, op.name, reason);
+        refused += expected;
+    }
+    printf("  %u of %u operations served\n", served, op_count(pair));
+    fflush(stdout);
+    cr_assert_gt(served, 0, "%s does nothing at all", device);
+    cr_assert_eq(refused, 0);
+}
+
+static void on_device(unsigned index, const struct driver *driver) {
+    struct target target = {.threads = 0};
+    struct svmx_device device = {.size = sizeof device};
+    snprintf(target.backends, sizeof target.backends, "+opencl:%u,stop", index);
+    struct pair pair = pair_open(&target);
+    cr_assert_eq(svmx_device_get(pair.tested, 0, &device), SVMX_OK);
+    cr_assert_str_eq(device.backend, "opencl");
+    pair.size_cap = driver->size_cap;
+    pair.batch = driver->batch;
+    pair.random_sizes = driver->random_sizes;
+    survey(&pair, device.name, driver->complete);
+    random_sizes(&pair);
+    many_tasks(&pair);
+    mixed_operations(&pair);
+    all_alignments(&pair);
+    pair_close(&pair);
+}
+
+/* ---- on which drivers ------------------------------------------------------------------------------------------------ */
+
+/* How many devices of the backend there are, and which of them are wanted. */
+static unsigned find_devices(bool (*wanted)(const char *driver), bool *use) {
+    const struct target all = {.backends = "opencl,stop"};
+    svmx_executor_t *executor = open_one(&all);
+    unsigned count = 0;
+    for (uint32_t i = 0; i + 1 < svmx_device_count(executor) && i < MAX_DEVICES; i++) {
+        struct svmx_device device = {.size = sizeof device};
+        cr_assert_eq(svmx_device_get(executor, i, &device), SVMX_OK);
+        use[i] = !wanted || wanted(device.driver);
+        count += use[i];
+    }
+    svmx_close(executor);
+    return count;
+}
+
+/* Compiling all device code takes drivers minutes, and is the same whatever compiler made the executor. */
+static void leave_out_on_request(void) {
+    if (getenv("SVMX_TEST_NO_OPENCL_CONTRACT")) cr_skip_test("left out in this configuration (scripts/test.sh)");
+}
+
+static void on_driver(const struct driver *driver) {
+    bool use[MAX_DEVICES] = {false};
+    leave_out_on_request();
+    if (access(driver->file, R_OK) != 0) cr_skip_test("there is no %s (package %s)", driver->file, driver->package);
+    setenv("OCL_ICD_VENDORS", driver->file, 1);
+    cr_assert_gt(find_devices(NULL, use), 0, "%s has no device", driver->file);
+    for (unsigned i = 0; i < MAX_DEVICES; i++)
+        if (use[i]) on_device(i, driver);
+}
+
+Test(contract_opencl, pocl) { on_driver(&pocl); }
+
+Test(contract_opencl, rusticl) {
+    setenv("RUSTICL_ENABLE", "llvmpipe", 1);
+    on_driver(&rusticl);
+}
+
+/* oclgrind writes what it finds into a log: that has to be empty. */
+Test(contract_opencl, oclgrind) {
+    char log[4096];
+    struct stat info;
+    const char *build = getenv("SVMX_TEST_BUILDDIR");
+    snprintf(log, sizeof log, "%s/tests/run/oclgrind.log", build ? build : ".");
+    (void)unlink(log);
+    setenv("OCLGRIND_LOG", log, 1);
+    setenv("OCLGRIND_DATA_RACES", "1", 1);
+    on_driver(&oclgrind);
+    if (stat(log, &info) == 0) cr_assert_eq(info.st_size, 0, "oclgrind found something: see %s", log);
+}
+
+static bool is_another(const char *driver) { return !has_a_test_of_its_own(driver); }
+
+Test(contract_opencl, others) {
+    static const struct driver other = {NULL, NULL, false, 0, BATCH, RANDOM_SIZES};
+    const char *users = getenv("SVMX_TEST_OPENCL_VENDORS");
+    bool use[MAX_DEVICES] = {false};
+    leave_out_on_request();
+    if (users && *users)
+        setenv("OCL_ICD_VENDORS", users, 1);
+    else
+        unsetenv("OCL_ICD_VENDORS");
+    if (find_devices(is_another, use) == 0) cr_skip_test("there is no other OpenCL device on this machine");
+    for (unsigned i = 0; i < MAX_DEVICES; i++)
+        if (use[i]) on_device(i, &other);
+}
