@@ -12,6 +12,7 @@
 #include "../../plugins/opencl/opencl.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,10 @@ static inline void use_pocl(void) { use_driver(POCL_ICD, "pocl-opencl-icd"); }
 static inline void use_rusticl(void) { use_driver(RUSTICL_ICD, "mesa-opencl-icd"); }
 static inline void use_oclgrind(void) { use_driver(OCLGRIND_ICD, "oclgrind"); }
 
+/* What the layer offers; see there. */
+static void (*layer_fail)(const char *name, unsigned n, int error);
+static unsigned (*layer_hits)(void);
+
 /* The layer of tests/drivers/opencl between the loader and PoCL. */
 static inline void use_layer(void) {
     const char *build = getenv("SVMX_TEST_BUILDDIR"), *objdir = getenv("SVMX_TEST_OBJDIR");
@@ -96,6 +101,11 @@ static inline void use_layer(void) {
     (void)snprintf(path, sizeof path, "%s/tests/drivers/opencl/%s/layer.so", build, objdir);
     cr_assert_eq(access(path, R_OK), 0, "no layer %s", path);
     setenv("OPENCL_LAYERS", path, 1);
+    void *layer = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* the loader of OpenCL will find it loaded */
+    cr_assert_not_null(layer, "%s", dlerror());
+    *(void **)&layer_fail = dlsym(layer, "svmx_layer_fail");
+    *(void **)&layer_hits = dlsym(layer, "svmx_layer_hits");
+    cr_assert(layer_fail && layer_hits, "%s is no layer of ours", path);
 }
 
 static inline void open_backend(void) { cr_assert_eq(svmx_plugin.open(&host, &backend), SVMX_OK, "%s", last_error); }

@@ -177,19 +177,19 @@ Test(opencl_describe, no_platform) {
     cr_expect_eq(atomic_load(&live_allocations), 0);
 }
 
-static void check_no_device(const char *wish, const char *reason) {
+static void check_no_device(const char *call, int error, const char *reason) {
     use_layer();
-    setenv("SVMX_LAYER_FAIL", wish, 1);
+    layer_fail(call, 0, error);
     cr_expect_eq(svmx_plugin.open(&host, &backend), SVMX_ERR_UNSUPPORTED);
     cr_expect_not_null(strstr(all_lines, reason), "%s", all_lines);
     cr_expect_eq(atomic_load(&live_allocations), 0);
 }
 
 Test(opencl_describe, platforms_that_cannot_be_listed) {
-    check_no_device("clGetPlatformIDs:0:-6", "no OpenCL platform: install a driver");
+    check_no_device("clGetPlatformIDs", -6, "no OpenCL platform: install a driver");
 }
-Test(opencl_describe, a_platform_without_devices) { check_no_device("clGetDeviceIDs:0:-1", "has a usable device"); }
-Test(opencl_describe, a_platform_that_fails) { check_no_device("clGetDeviceIDs:0:-6", "cannot list its devices"); }
+Test(opencl_describe, a_platform_without_devices) { check_no_device("clGetDeviceIDs", -1, "has a usable device"); }
+Test(opencl_describe, a_platform_that_fails) { check_no_device("clGetDeviceIDs", -6, "cannot list its devices"); }
 
 Test(opencl_describe, a_host_of_another_abi_is_refused) {
     struct svmx_host other = host;

@@ -11,24 +11,17 @@ static void start(void) {
     open_backend();
 }
 
-static void fail(const char *call, unsigned n, int error) {
-    char wish[128];
-    (void)snprintf(wish, sizeof wish, "%s:%u:%d", call, n, error);
-    setenv("SVMX_LAYER_FAIL", wish, 1);
-    unsetenv("SVMX_LAYER_HIT");
-}
-
-static void fail_no_more(void) { unsetenv("SVMX_LAYER_FAIL"); }
+static void fail_no_more(void) { layer_fail(NULL, 0, 0); }
 
 /* Fails the first, second, ... call of a function until all work goes by without it; after each, the same works. */
 static void fail_each(const char *call, int error, enum svmx_status expected) {
     bool right;
     for (unsigned n = 1;; n++) {
-        fail(call, n, error);
+        layer_fail(call, n, error);
         last_error[0] = '\0';
         open_backend();
         const enum svmx_status status = add_run(0, &right);
-        const bool hit = getenv("SVMX_LAYER_HIT") != NULL;
+        const bool hit = layer_hits() > 0;
         fail_no_more();
         if (hit) {
             cr_expect_eq(status, expected, "%s, call %u: status %d, %s", call, n, (int)status, last_error);
@@ -79,10 +72,10 @@ Test(opencl_faults, a_command_that_failed, .init = with_copies) { fail_each("clG
 Test(opencl_faults, no_bell) {
     bool right;
     start();
-    fail("clSetEventCallback", 0, -5);
+    layer_fail("clSetEventCallback", 0, -5);
     cr_expect_eq(add_run(0, &right), SVMX_OK, "%s", last_error);
     cr_expect(right);
-    cr_expect_not_null(getenv("SVMX_LAYER_HIT"));
+    cr_expect_gt(layer_hits(), 0);
     close_backend();
 }
 
@@ -117,7 +110,7 @@ Test(opencl_faults, an_event_that_never_ends_is_a_timeout_and_the_ticket_stays) 
     start();
     cr_assert_eq(add_make(&add, 0), SVMX_OK);
     cr_assert_eq(add_submit(&add, &ticket), SVMX_OK);
-    fail("clGetEventInfo", 0, CL_RUNNING);
+    layer_fail("clGetEventInfo", 0, CL_RUNNING);
     cr_expect_eq(backend.ops->wait(backend.self, 0, ticket, 0, &timing), SVMX_TIMEOUT);
     cr_expect_eq(backend.ops->wait(backend.self, 0, ticket, 50000000, &timing), SVMX_TIMEOUT);
     fail_no_more();
@@ -138,7 +131,7 @@ Test(opencl_faults, asking_has_a_deadline_too) {
     for (int round = 0; round < 5; round++) {
         memset(add.host_out, 0, ADD_BYTES);
         cr_assert_eq(add_submit(&add, &ticket), SVMX_OK);
-        fail("clGetEventInfo", 0, CL_RUNNING);
+        layer_fail("clGetEventInfo", 0, CL_RUNNING);
         cr_expect_eq(backend.ops->wait(backend.self, 0, ticket, 5000000, &timing), SVMX_TIMEOUT);
         fail_no_more();
         cr_expect_eq(wait_for(0, ticket, &timing), SVMX_OK);
@@ -167,9 +160,9 @@ static void fail_order(const char *call) {
     cr_assert_eq(add_make(&first, 0), SVMX_OK);
     cr_assert_eq(add_make(&second, 1), SVMX_OK);
     cr_assert_eq(add_submit(&first, &before), SVMX_OK);
-    fail(call, 1, -6);
+    layer_fail(call, 1, -6);
     const enum svmx_status status = submit_after(&second, before, &ticket);
-    cr_expect_not_null(getenv("SVMX_LAYER_HIT"));
+    cr_expect_gt(layer_hits(), 0);
     fail_no_more();
     cr_expect_eq(status, SVMX_ERR_MEMORY, "%d %s", (int)status, last_error);
     cr_expect_eq(submit_after(&second, before, &ticket), SVMX_OK, "%s", last_error);
@@ -191,7 +184,7 @@ Test(opencl_faults, a_driver_that_gives_no_binary) {
     size_t bytes = 0;
     start();
     cr_assert_eq(add_make(&add, 0), SVMX_OK);
-    fail("clGetProgramInfo", 1, -5);
+    layer_fail("clGetProgramInfo", 1, -5);
     cr_expect_eq(backend.ops->pipeline_binary(backend.self, add.pipeline, NULL, &bytes), SVMX_ERR_MEMORY);
     fail_no_more();
     cr_expect_eq(backend.ops->pipeline_binary(backend.self, add.pipeline, NULL, &bytes), SVMX_OK);

@@ -2,14 +2,17 @@
  * layer.c: an OpenCL layer for tests, between the loader and a real driver (OPENCL_LAYERS=this file): calls fail on
  * demand, devices say of themselves what the test wants.
  *
- *   SVMX_LAYER_FAIL=NAME:N:ERROR   the N-th call of NAME from now on fails with ERROR; N = 0: every call. Of
- *                                  clGetEventInfo it is the state of the event that becomes ERROR, and stays so.
- *                                  SVMX_LAYER_HIT is set to 1 when that happened.
+ *   svmx_layer_fail(name, n, error)   the n-th call of `name` from now on fails; n = 0: every call; name = NULL: none. Of
+ *                                     clGetEventInfo it is the state of the event that becomes `error`, and stays so.
+ *   svmx_layer_hits()                 how many calls failed since then
+ *
  *   SVMX_LAYER_ZERO=PARAM          clGetDeviceInfo answers PARAM with zeros
  *   SVMX_LAYER_IDS=khr|nv|amd      the device has a UUID and a place on the PCI bus, told by that extension
  *   SVMX_LAYER_USM=1               no SVM, but cl_intel_unified_shared_memory, made of the driver's SVM
  *
- * Variables are read at every call, so that a test can change its mind. Only functions that the plugin uses are here.
+ * What changes while the driver's threads run is told by a function (dlopen of the same file finds it): a variable that
+ * is set while another thread reads the environment may be freed under its eyes. Only functions that the plugin uses are
+ * here.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,28 +34,39 @@ static cl_icd_dispatch mine;
 
 /* ---- what the test wants ----------------------------------------------------------------------------------- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards these two */
-static char current[128];
-static unsigned long calls;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards these */
+static char failing[64];                                 /* "": none */
+static unsigned due, calls, hits;
+static cl_int failing_with;
+
+EXPORT void svmx_layer_fail(const char *name, unsigned n, int error) {
+    pthread_mutex_lock(&lock);
+    (void)snprintf(failing, sizeof failing, "%s", name ? name : "");
+    due = n;
+    failing_with = error;
+    calls = hits = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+EXPORT unsigned svmx_layer_hits(void) {
+    pthread_mutex_lock(&lock);
+    const unsigned so_far = hits;
+    pthread_mutex_unlock(&lock);
+    return so_far;
+}
 
 /* The error that this call shall have; CL_SUCCESS: none. */
 static cl_int fault(const char *name) {
-    const char *wish = getenv("SVMX_LAYER_FAIL");
-    char wanted[64];
-    unsigned long n;
-    int error;
-    if (!wish || sscanf(wish, "%63[^:]:%lu:%d", wanted, &n, &error) != 3 || strcmp(wanted, name) != 0)
-        return CL_SUCCESS;
+    cl_int error = CL_SUCCESS;
     pthread_mutex_lock(&lock);
-    if (strcmp(current, wish) != 0) {
-        (void)snprintf(current, sizeof current, "%s", wish);
-        calls = 0;
+    if (strcmp(failing, name) == 0) {
+        const int sticky = strcmp(name, "clGetEventInfo") == 0; /* an event that failed stays so */
+        calls++;
+        if (calls == due || due == 0 || (sticky && calls > due)) error = failing_with;
+        if (error) hits++;
     }
-    const int sticky = strcmp(name, "clGetEventInfo") == 0; /* an event that failed stays so */
-    const int due = ++calls == n || n == 0 || (sticky && calls > n);
     pthread_mutex_unlock(&lock);
-    if (due) (void)setenv("SVMX_LAYER_HIT", "1", 1);
-    return due ? error : CL_SUCCESS;
+    return error;
 }
 
 static int wants(const char *variable, const char *value) {
