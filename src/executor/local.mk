@@ -4,6 +4,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/bucket.c \
 	%D%/builder.c \
 	%D%/cached.c \
+	%D%/choice.c %D%/choice.h \
 	%D%/collect.c \
 	%D%/completion.c \
 	%D%/config.c %D%/config.h \
@@ -17,6 +18,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/kept.c \
 	%D%/learn.c \
 	%D%/min_bucket.c \
+	%D%/model.c %D%/model.h \
 	%D%/pipeline.c \
 	%D%/prewarm.c \
 	%D%/prepare.c \

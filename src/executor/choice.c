@@ -1,0 +1,279 @@
+/*
+ * choice.c: see choice.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PROBE_AGAIN = 256, /* samples of a cell after which a device that lost is looked at again */
+    SURE = 3           /* samples after which a device is known */
+};
+static const double COULD_BE = 4; /* how many times too high a guess may be */
+
+/* Of one cell of one operation. All are relaxed: each number stands for itself, and an old one is an answer of a moment
+ * ago. */
+struct svmx__line {
+    _Atomic uint32_t cost[SVMX__ROUTED]; /* ns, a float; 0: not known */
+    _Atomic uint32_t incumbent;
+    _Atomic uint32_t probe;                 /* 1 + the device to try; 0: none */
+    _Atomic uint32_t probe_loss;            /* what that may cost, ns, a float */
+    _Atomic uint32_t turn;                  /* how often it was published */
+    _Atomic uint32_t tried[SVMX__ROUTED];   /* the turn in which the device was last seen to have a new sample */
+    _Atomic uint32_t learned[SVMX__ROUTED]; /* its samples then */
+};
+
+struct svmx__page {
+    _Atomic(struct svmx__line *) lines[SVMX__CELLS];
+};
+
+/* ---- small things ----------------------------------------------------------------------------------------------- */
+
+static uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float float_of(const _Atomic uint32_t *bits) {
+    const uint32_t now = atomic_load_explicit(bits, memory_order_relaxed);
+    float value;
+    memcpy(&value, &now, sizeof value);
+    return value;
+}
+
+static uint32_t get(const _Atomic uint32_t *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+static void set(_Atomic uint32_t *word, uint32_t value) { atomic_store_explicit(word, value, memory_order_relaxed); }
+
+static bool is_in(uint32_t mask, uint32_t device) { return mask >> device & 1; }
+
+static void add(_Atomic uint64_t *sum, uint64_t ns) { atomic_fetch_add_explicit(sum, ns, memory_order_relaxed); }
+
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
+
+/* acquire: with the exchanges below */
+static struct svmx__line *find_line(const struct svmx__choices *choices, uint32_t op, uint32_t cell) {
+    const struct svmx__page *page = atomic_load_explicit(&choices->pages[op], memory_order_acquire);
+    return page ? atomic_load_explicit(&page->lines[cell], memory_order_acquire) : NULL;
+}
+
+static struct svmx__page *make_page(struct svmx__choices *choices, uint32_t op) {
+    struct svmx__page *there = atomic_load_explicit(&choices->pages[op], memory_order_acquire), *made;
+    if (there || !(made = calloc(1, sizeof *made))) return there;
+    if (atomic_compare_exchange_strong_explicit(&choices->pages[op], &there, made, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return made;
+    free(made);
+    return there;
+}
+
+static void publish(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line);
+
+/* NULL: no memory. */
+static struct svmx__line *make_line(struct svmx__choices *choices, const struct svmx__question *question,
+                                    uint32_t cell) {
+    struct svmx__page *page = make_page(choices, question->op);
+    struct svmx__line *made = page ? calloc(1, sizeof *made) : NULL, *there = NULL;
+    if (!made) return NULL;
+    set(&made->incumbent, question->fallback);
+    publish(choices, question, made);
+    if (atomic_compare_exchange_strong_explicit(&page->lines[cell], &there, made, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return made;
+    free(made);
+    return there;
+}
+
+/* ---- publishing -------------------------------------------------------------------------------------------------- */
+
+/* Whether a device that is not the incumbent is worth a try. */
+static bool is_due(struct svmx__line *line, uint32_t device, const struct svmx__cost *cost, double incumbent_ns) {
+    const uint32_t turn = get(&line->turn);
+    if ((uint32_t)cost->learned != get(&line->learned[device])) {
+        set(&line->learned[device], (uint32_t)cost->learned);
+        set(&line->tried[device], turn);
+    }
+    if (cost->kind != SVMX__MEASURED) return cost->ns < incumbent_ns * COULD_BE;
+    if (cost->doubtful || cost->samples < SURE) return cost->ns < incumbent_ns * COULD_BE;
+    return turn - get(&line->tried[device]) >= PROBE_AGAIN;
+}
+
+/* The cheapest device to try among those that are due. */
+static void publish_probe(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line,
+                          const struct svmx__cost *costs, double incumbent_ns) {
+    uint32_t probe = 0;
+    double least = 0;
+    for (uint32_t d = 0; d < choices->model->device_count; d++) {
+        if (!is_in(question->allowed, d) || d == get(&line->incumbent)) continue;
+        if (!is_due(line, d, &costs[d], incumbent_ns)) continue;
+        const double loss = costs[d].ns > incumbent_ns ? costs[d].ns - incumbent_ns : 0;
+        if (probe && loss >= least) continue;
+        probe = d + 1;
+        least = loss;
+    }
+    set(&line->probe_loss, bits_of((float)least));
+    set(&line->probe, probe);
+}
+
+/* Who has the cell from now on: the best of those that are known, if it is better than the incumbent by the margin. */
+static uint32_t next_incumbent(const struct svmx__choices *choices, const struct svmx__question *question,
+                               uint32_t incumbent, const struct svmx__cost *costs) {
+    uint32_t best = UINT32_MAX;
+    for (uint32_t d = 0; d < choices->model->device_count; d++) {
+        if (!is_in(question->allowed, d) || costs[d].kind == SVMX__GUESSED) continue;
+        if (best == UINT32_MAX || costs[d].ns < costs[best].ns) best = d;
+    }
+    if (!is_in(question->allowed, incumbent)) return best == UINT32_MAX ? question->fallback : best;
+    if (best == UINT32_MAX || best == incumbent) return incumbent;
+    const bool known = costs[incumbent].kind != SVMX__GUESSED;
+    return known && costs[best].ns < choices->margin * costs[incumbent].ns ? best : incumbent;
+}
+
+static void publish(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line) {
+    struct svmx__cost costs[SVMX__ROUTED];
+    set(&line->turn, get(&line->turn) + 1);
+    for (uint32_t d = 0; d < choices->model->device_count; d++) {
+        svmx__model_cost(choices->model, question->op, d, &question->load, &costs[d]);
+        const bool hinted = question->hint_ns > 0 && costs[d].kind == SVMX__GUESSED;
+        if (hinted && choices->model->devices[d].on_host) costs[d].ns = question->hint_ns;
+        set(&line->cost[d], costs[d].kind == SVMX__GUESSED ? 0 : bits_of((float)costs[d].ns));
+    }
+    const uint32_t incumbent = next_incumbent(choices, question, get(&line->incumbent), costs);
+    set(&line->incumbent, incumbent);
+    publish_probe(choices, question, line, costs, costs[incumbent].ns);
+}
+
+void svmx__choices_publish(struct svmx__choices *choices, const struct svmx__question *question) {
+    struct svmx__line *line =
+        find_line(choices, question->op, svmx__cell_of(question->load.units, question->load.work));
+    if (line && !choices->frozen) publish(choices, question, line);
+}
+
+/* ---- choosing ---------------------------------------------------------------------------------------------------- */
+
+/* What a device does before it comes to new work. Devices on the host's cores wait for one another. */
+static float backlog_of(const struct svmx__choices *choices, uint32_t device) {
+    if (!is_in(choices->cores_mask, device))
+        return (float)atomic_load_explicit(&choices->backlog_ns[device], memory_order_relaxed);
+    uint64_t sum = 0;
+    for (uint32_t mask = choices->cores_mask; mask; mask &= mask - 1)
+        sum += atomic_load_explicit(&choices->backlog_ns[__builtin_ctz(mask)], memory_order_relaxed);
+    return (float)sum / (float)choices->cores;
+}
+
+/* May the device that is to be tried have this one? Whoever takes it out of the line does it. */
+static bool take_probe(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line,
+                       struct svmx__answer *answer) {
+    uint32_t probe = get(&line->probe);
+    const float loss = float_of(&line->probe_loss);
+    const double spent = (double)atomic_load_explicit(&choices->probe_ns, memory_order_relaxed);
+    const double busy = (double)atomic_load_explicit(&choices->busy_ns, memory_order_relaxed);
+    if (!probe || choices->probe_share <= 0 || !is_in(question->allowed, probe - 1)) return false;
+    if (spent + (double)loss > choices->probe_share * busy) return false;
+    if (backlog_of(choices, probe - 1) > 0) return false; /* it would measure the wait */
+    if (!atomic_compare_exchange_strong_explicit(&line->probe, &probe, 0, memory_order_relaxed, memory_order_relaxed))
+        return false;
+    const float incumbent_ns = float_of(&line->cost[get(&line->incumbent)]);
+    *answer = (struct svmx__answer){.device = probe - 1,
+                                    .why = SVMX__WHY_PROBE,
+                                    .expected_ns = incumbent_ns + loss,
+                                    .incumbent_ns = incumbent_ns,
+                                    .reserved_ns = loss};
+    add(&choices->probe_ns, (uint64_t)loss);
+    return true;
+}
+
+/* Who finishes first; the incumbent if nobody does by the margin. */
+static void take_best(const struct svmx__choices *choices, const struct svmx__question *question,
+                      const struct svmx__line *line, struct svmx__answer *answer) {
+    const uint32_t incumbent = get(&line->incumbent);
+    uint32_t best = is_in(question->allowed, incumbent) ? incumbent : question->fallback;
+    float cost = float_of(&line->cost[best]);
+    *answer = (struct svmx__answer){.device = best, .why = SVMX__WHY_BEST, .expected_ns = cost};
+    const float backlog = backlog_of(choices, best);
+    if (backlog <= 0) return; /* the table has compared the costs already */
+    float bound = (backlog + cost) * (float)choices->margin;
+    for (uint32_t mask = question->allowed; mask; mask &= mask - 1) {
+        const uint32_t d = (uint32_t)__builtin_ctz(mask);
+        const float of_d = float_of(&line->cost[d]);
+        if (d == best || of_d <= 0) continue;
+        const float finish = backlog_of(choices, d) + of_d;
+        if (finish >= bound) continue;
+        bound = finish;
+        *answer = (struct svmx__answer){.device = d, .why = SVMX__WHY_BACKLOG, .expected_ns = of_d};
+    }
+}
+
+void svmx__choose(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__answer *answer) {
+    const uint32_t cell = svmx__cell_of(question->load.units, question->load.work);
+    struct svmx__line *line = find_line(choices, question->op, cell);
+    if (!line && !choices->frozen) line = make_line(choices, question, cell);
+    if (!line) {
+        *answer = (struct svmx__answer){.device = question->fallback, .why = SVMX__WHY_ONLY};
+    } else if ((question->allowed & (question->allowed - 1)) == 0) {
+        const uint32_t only = (uint32_t)__builtin_ctz(question->allowed);
+        *answer =
+            (struct svmx__answer){.device = only, .why = SVMX__WHY_ONLY, .expected_ns = float_of(&line->cost[only])};
+    } else if (!get(&line->probe) || !take_probe(choices, question, line, answer)) {
+        take_best(choices, question, line, answer);
+    }
+    if (answer->expected_ns > 0) add(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns);
+}
+
+/* ---- being told ------------------------------------------------------------------------------------------------- */
+
+/* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. */
+static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, uint64_t ns) {
+    const double lost = (double)ns - (double)answer->incumbent_ns;
+    const uint64_t loss = lost > 0 ? (uint64_t)lost : 0;
+    add(&choices->probe_ns, loss - (uint64_t)answer->reserved_ns); /* wraps where it lost less: the sum does not */
+    const double gain = answer->incumbent_ns > 0 && lost < 0 ? -lost / (double)answer->incumbent_ns : 0;
+    const uint64_t ppm = (uint64_t)(gain * 1e6);
+    add(&choices->probes, 1);
+    add(&choices->regret_ppm, ppm);
+    add(&choices->regret_ppm_squared, ppm * ppm);
+}
+
+void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,
+                uint64_t ns, const struct svmx__sample *sample) {
+    if (answer->expected_ns > 0)
+        atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
+                                  memory_order_relaxed);
+    add(&choices->busy_ns, ns);
+    if (answer->why == SVMX__WHY_PROBE) settle_probe(choices, answer, ns);
+    if (!sample || choices->frozen) return;
+    if (svmx__model_learn(choices->model, question->op, answer->device, &question->load, sample) ||
+        answer->why == SVMX__WHY_PROBE)
+        svmx__choices_publish(choices, question);
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+void svmx__choices_init(struct svmx__choices *choices, struct svmx__model *model, uint32_t cores_mask, double cores) {
+    memset(choices, 0, sizeof *choices); /* all atomics of it: nobody else has it yet */
+    choices->model = model;
+    choices->margin = 0.9;
+    choices->probe_share = 0.01;
+    choices->cores_mask = cores_mask;
+    choices->cores = cores > 1 ? cores : 1;
+}
+
+void svmx__choices_fini(struct svmx__choices *choices) {
+    for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++) {
+        struct svmx__page *page = atomic_load_explicit(&choices->pages[op], memory_order_relaxed);
+        for (uint32_t i = 0; page && i < SVMX__CELLS; i++)
+            free(atomic_load_explicit(&page->lines[i], memory_order_relaxed));
+        free(page);
+        atomic_store_explicit(&choices->pages[op], NULL, memory_order_relaxed);
+    }
+}
+
+uint32_t svmx__choices_look(const struct svmx__choices *choices, uint32_t op, const struct svmx__load *load,
+                            float cost_ns[SVMX__ROUTED]) {
+    const struct svmx__line *line = find_line(choices, op, svmx__cell_of(load->units, load->work));
+    for (uint32_t d = 0; d < SVMX__ROUTED; d++) cost_ns[d] = line ? float_of(&line->cost[d]) : 0;
+    return line ? get(&line->incumbent) : UINT32_MAX;
+}

@@ -1,0 +1,84 @@
+/*
+ * choice.h: who computes what: the table that route reads and learn publishes.
+ *
+ *   question: operation, size, who may       line of the table      cost of each device that is known, ns
+ *                    |                       (operation x cell):    who has it now (the incumbent)
+ *                    v                                              whom to try next, and what that may cost
+ *   answer: the device that is expected to finish first
+ *
+ *   finish = backlog of the device + cost.   Another device than the incumbent must be better by the margin (0.9), in the
+ *   table and at the moment of choosing: so a crossover does not flap.
+ *
+ * A device of which only a first guess is known is never an answer for its own sake. It is tried: with real work, whose
+ * result is as good as any, when what that may cost fits into the share of time set aside for trying.
+ *
+ * Pure, like model.h: no clock, no device. A choice takes some loads and no lock; it allocates a line when a cell is first
+ * asked for. Any number of threads may ask and tell at once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_EXECUTOR_CHOICE_H
+#define SVMX_EXECUTOR_CHOICE_H
+
+#include "executor/model.h"
+
+struct svmx__line; /* choice.c */
+struct svmx__page;
+
+struct svmx__choices {
+    struct svmx__model *model;
+    double margin;       /* another device must take less than this share of the incumbent's time; 0.9 */
+    double probe_share;  /* of busy time that may be lost by trying devices; 0 = never try; 0.01 */
+    bool frozen;         /* the table stays as it is */
+    uint32_t cores_mask; /* devices that compute on the host's cores: what one of them does delays the others */
+    double cores;        /* how many there are */
+    _Atomic uint64_t backlog_ns[SVMX__ROUTED]; /* what each device has still to do, as expected */
+    _Atomic uint64_t busy_ns, probe_ns;        /* spent in all; lost by trying */
+    /* What trying showed: by which share of its time the answer could have been better, over all probes. In millionths. */
+    _Atomic uint64_t probes, regret_ppm, regret_ppm_squared;
+    _Atomic(struct svmx__page *) pages[SVMX__OP_LIMIT];
+};
+
+/* `cores_mask` and `cores` as above. Cannot fail. The model must outlive it. */
+void svmx__choices_init(struct svmx__choices *choices, struct svmx__model *model, uint32_t cores_mask, double cores);
+void svmx__choices_fini(struct svmx__choices *choices);
+
+struct svmx__question {
+    uint32_t op;
+    uint32_t allowed;  /* bit d: device d may; not 0 */
+    uint32_t fallback; /* of those allowed, who answers while nothing is known */
+    struct svmx__load load;
+    double hint_ns; /* what the caller says that it takes on the CPU; 0: nothing */
+};
+
+enum svmx__why {
+    SVMX__WHY_ONLY = 1,    /* nobody else may, or is known */
+    SVMX__WHY_BEST = 2,    /* the incumbent of its cell */
+    SVMX__WHY_BACKLOG = 3, /* the incumbent has more to do than this one takes longer */
+    SVMX__WHY_PROBE = 4    /* to learn what it takes there */
+};
+
+struct svmx__answer {
+    uint32_t device;
+    uint32_t why;       /* enum svmx__why */
+    float expected_ns;  /* of the launch; 0: nothing is known */
+    float incumbent_ns; /* what the incumbent would take; of a probe */
+    float reserved_ns;  /* of the time for trying; of a probe */
+};
+
+/* Answers, and adds what is expected to the backlog of the device: svmx__told must follow, once. */
+void svmx__choose(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__answer *answer);
+
+/* A launch that was chosen is over: takes it out of the backlog and, with a sample, learns from it and publishes its line
+ * anew. `ns` is what it took; `sample` is NULL for one that is not learned from: it failed, or was left out. */
+void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,
+                uint64_t ns, const struct svmx__sample *sample);
+
+/* Publishes a line anew, also if nothing was learned: after devices came or went. */
+void svmx__choices_publish(struct svmx__choices *choices, const struct svmx__question *question);
+
+/* The costs in the line of a question: of devices that are not known 0. Returns the incumbent; UINT32_MAX: no line yet. */
+uint32_t svmx__choices_look(const struct svmx__choices *choices, uint32_t op, const struct svmx__load *load,
+                            float cost_ns[SVMX__ROUTED]);
+
+#endif

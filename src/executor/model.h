@@ -1,0 +1,128 @@
+/*
+ * model.h: what work costs on each device: learned from what it took, inferred where nothing was tried.
+ *
+ * Pure numbers: no clock, no device, no thread. learn.c tells it what a part took; choice.c asks what one would take; the
+ * profile keeps it from one process to the next; tests, the routing benchmarks and `svmx replay` drive it without any
+ * device.
+ *
+ *   operation x device -> a curve of cells      cell: log2 of the units (how parallel) and of the work in each (how deep)
+ *
+ *      ns |            *                        *  cells with samples: the median of the last ones
+ *         |      *  .                           .  between two of them: the first guess, bent to go through both
+ *         |  . .                                   nothing of that operation yet: the first guess alone
+ *         +---------------- units
+ *
+ * First guess: what the device takes for anything at all, plus bytes over its bandwidth, plus what the CPU took for the
+ * same over how many times faster it is thought to be. The arithmetic of an operation for each byte is thus measured (on
+ * the CPU, which always answers first) and not written down anywhere.
+ *
+ * THREADS. Any number may learn and ask at once. A cell is held for some 100 ns; who finds it held and has a sample
+ * drops the sample.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_EXECUTOR_MODEL_H
+#define SVMX_EXECUTOR_MODEL_H
+
+#include "ops/op.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <svmx/types.h>
+
+/* Cells: units from 1 to 2^39, work for each unit from 1 to 2^23; what is larger goes into the last. */
+enum { SVMX__LANES = 40, SVMX__DEPTHS = 24, SVMX__CELLS = SVMX__LANES * SVMX__DEPTHS };
+
+/* Devices that take part in routing. */
+enum { SVMX__ROUTED = 16 };
+
+/* How large a launch is. */
+struct svmx__load {
+    uint64_t units, work;
+    uint64_t bytes; /* in and out */
+};
+
+/* The cell that a launch falls into. */
+uint32_t svmx__cell_of(uint64_t units, uint64_t work);
+/* Its two coordinates, and the size that stands for all sizes in it (without bytes). */
+static inline uint32_t svmx__cell_lanes(uint32_t cell) { return cell / SVMX__DEPTHS; }
+static inline uint32_t svmx__cell_depth(uint32_t cell) { return cell % SVMX__DEPTHS; }
+struct svmx__load svmx__cell_load(uint32_t cell);
+
+/* What is assumed of a device before it has computed anything, and what it is. */
+struct svmx__model_device {
+    bool on_host;        /* computes in the caller's memory: nothing to transfer */
+    double latency_ns;   /* of the smallest launch */
+    double bytes_per_ns; /* to and from it */
+    double times_faster; /* than the CPU at computing */
+};
+
+/* One launch that is over. */
+struct svmx__sample {
+    uint64_t setup_ns, transfer_ns, compute_ns; /* their sum is its cost */
+    bool contended;                             /* something else wanted the cores meanwhile */
+    bool first_use;                             /* it compiled or allocated what the next ones find */
+};
+
+enum svmx__cost_kind {
+    SVMX__GUESSED = 1,  /* nothing of this operation was tried on this device */
+    SVMX__INFERRED = 2, /* other sizes were */
+    SVMX__MEASURED = 3
+};
+
+struct svmx__cost {
+    double ns; /* what it is expected to take */
+    double setup_ns, transfer_ns, compute_ns;
+    double p99_ns;       /* of the window; ns where nothing was measured */
+    double first_use_ns; /* 0: not seen */
+    uint32_t kind;       /* enum svmx__cost_kind */
+    uint32_t samples;    /* in the window */
+    uint64_t learned;    /* samples ever */
+    uint32_t changes;    /* how often it changed for good */
+    bool doubtful;       /* the last sample says that it is much faster than it was */
+};
+
+struct svmx__curve; /* of an operation on a device; model.c */
+
+struct svmx__model {
+    uint32_t device_count;
+    struct svmx__model_device devices[SVMX__ROUTED];
+    _Atomic(struct svmx__curve *) curves[SVMX__ROUTED][SVMX__OP_LIMIT];
+    _Atomic uint64_t least_ns[SVMX__ROUTED]; /* of any cell with a few samples: no launch is cheaper. 0: none yet */
+    _Atomic uint64_t changes;                /* alarms of all cells */
+};
+
+/* Cannot fail: curves are made when the first sample comes. */
+void svmx__model_init(struct svmx__model *model, const struct svmx__model_device *devices, uint32_t device_count);
+void svmx__model_fini(struct svmx__model *model);
+
+/* Takes a sample. false: it was dropped (no memory, the cell was held, or contended and there are better ones). */
+bool svmx__model_learn(struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,
+                       const struct svmx__sample *sample);
+
+/* What a launch of that size would cost. */
+void svmx__model_cost(const struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,
+                      struct svmx__cost *cost);
+
+/* ---- for the profile ---- */
+
+/* What is kept of a cell. */
+struct svmx__cell_summary {
+    uint32_t op, device, cell;
+    uint32_t samples;       /* 1 or more */
+    double ns;              /* the median */
+    double low_ns, high_ns; /* tenth and ninetieth percentile */
+    double setup_ns, transfer_ns, compute_ns, first_use_ns;
+    uint64_t bytes; /* of a launch in it */
+};
+
+/* Calls `visit` for every cell with samples, in order of operation, device and cell, until it returns false. */
+void svmx__model_visit(const struct svmx__model *model,
+                       bool (*visit)(void *user, const struct svmx__cell_summary *summary), void *user);
+/* Puts a cell back, as if its samples had been seen; they count for a few, so that new ones soon outweigh them. false: no
+ * memory, or numbers that no sample can have. */
+bool svmx__model_restore(struct svmx__model *model, const struct svmx__cell_summary *summary);
+/* Forgets all that was learned of a device. */
+void svmx__model_forget(struct svmx__model *model, uint32_t device);
+
+#endif
