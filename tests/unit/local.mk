@@ -41,8 +41,10 @@ criterion_suites += \
 	%D%/test_op_vec_f32 \
 	%D%/test_operations_doc \
 	%D%/test_pipeline_cache \
+	%D%/test_policy \
 	%D%/test_queue \
 	%D%/test_receipt \
+	%D%/test_record \
 	%D%/test_registry \
 	%D%/test_route \
 	%D%/test_selection \
