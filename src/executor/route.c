@@ -138,6 +138,12 @@ void svmx__route(struct svmx__part *part) {
     part->device = &executor->devices[part->answer.device];
 }
 
+void svmx__route_to(struct svmx__part *part, uint32_t device) {
+    struct svmx_executor *executor = part->batch->executor;
+    choose(executor, part, UINT32_C(1) << device);
+    part->device = &executor->devices[device];
+}
+
 /* ---- after a failure -------------------------------------------------------------------------------------------- */
 
 static void count_failure(struct svmx__part *part) {
