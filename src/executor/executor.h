@@ -209,6 +209,8 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
 void svmx__route_init(struct svmx_executor *executor);
 void svmx__route_fini(struct svmx_executor *executor);
 
+/* Whether a device has a pipeline for a bucket, or needs none. */
+bool svmx__route_is_ready(const struct svmx_executor *executor, uint32_t op, uint64_t bucket, uint32_t device);
 /* Sends a part to a device that is ready, whatever the table says. */
 void svmx__route_to(struct svmx__part *part, uint32_t device);
 /* Publishes anew which devices serve an operation, and for which buckets they are ready. After devices were found or lost, an operation was refused, or a

@@ -62,10 +62,7 @@ static void look_for_cut(const struct svmx_executor *executor, const struct svmx
 static bool find_cut(const struct svmx_executor *executor, const struct svmx__part *part, struct cut *cut) {
     const struct svmx__choices *choices = &executor->choices;
     const uint32_t own = UINT32_C(1) << part->answer.device;
-    const uint32_t line = (uint32_t)__builtin_ctzll(part->bucket);
     uint32_t others = part->fitting & ~own;
-    others &= atomic_load_explicit(&executor->ready[part->op->id][line < SVMX__BUCKETS ? line : SVMX__BUCKETS - 1],
-                                   memory_order_relaxed);
     if (choices->cores_mask & own) others &= ~choices->cores_mask;
     const double whole = finish_ns(executor, part, part->answer.device, 1);
     if (part->answer.why == SVMX__WHY_PROBE || whole < WORTH_NS) return false;
@@ -113,6 +110,14 @@ static void resize(struct svmx__part *part, uint32_t task_count, uint64_t units,
     part->answer.why = SVMX_WHY_SPLIT;
 }
 
+/* A piece may be of another bucket than the whole. A device without a pipeline for it gets one, for the next time. */
+static bool is_ready(struct svmx_executor *executor, const struct svmx__part *part, uint32_t device, uint64_t units) {
+    const uint64_t bucket = svmx__bucket_of(executor, part->op->id, units);
+    if (svmx__route_is_ready(executor, part->op->id, bucket, device)) return true;
+    svmx__build_request(&executor->devices[device], part->op, bucket, NULL);
+    return false;
+}
+
 /* Room for one more part and its units. false: no memory, and nothing is cut. */
 static bool make_room(struct svmx_batch *batch, uint32_t tasks) {
     return svmx__grow((void **)&batch->parts, &batch->part_capacity, (size_t)batch->part_count + 1,
@@ -131,13 +136,16 @@ bool svmx__split(struct svmx_batch *batch, uint32_t at) {
     if (part->task_count < 2 || !find_cut(executor, part, &cut)) return false;
     const uint32_t first = first_task(part, cut.share), rest = part->task_count - first;
     if (first == 0 || rest == 0 || !make_room(batch, rest)) return false;
-    part = &batch->parts[at];
+    part = &batch->parts[at]; /* it may have moved */
+    const uint64_t kept = part->first_unit[first];
+    if (!is_ready(executor, part, part->answer.device, kept) ||
+        !is_ready(executor, part, cut.device, part->units - kept))
+        return false;
     batch->whole = *part;
     batch->whole_at = at;
     svmx__unchoose(&executor->choices, &part->answer);
     struct svmx__part *piece = &batch->parts[batch->part_count++];
     *piece = *part;
-    const uint64_t kept = part->first_unit[first];
     const double share = part->units ? (double)kept / (double)part->units : 0;
     for (uint32_t t = 0; t <= rest; t++) batch->piece_units[t] = part->first_unit[first + t] - kept;
     piece->slots += (size_t)first * part->op->param_count;
