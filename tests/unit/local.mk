@@ -74,6 +74,7 @@ EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/o
 %C%_test_sim_model_LDADD = plugins/sim/libsim-model.la $(CRITERION_LIBS)
 if BUILD_SIM
 criterion_suites += %D%/test_sim_plugin
+%C%_test_sim_plugin_LDADD = plugins/sim/libsim.la $(LDADD)
 endif
 
 if BUILD_SIMD

@@ -89,7 +89,6 @@ Test(sim_model, blanks_comments_line_ends_and_units_are_read_as_people_write_the
     cr_expect_eq(model.sides[SIM_GPU].create_ns, 1e6);
     cr_expect(parse_with(" \t task\t5 ns \t"), "%s", why);
     cr_expect_eq(model.sides[SIM_GPU].task_ns, 5);
-              false); /* not the line that it looks like to parse_but: it is there twice */
     cr_expect(parse_but("create 0.0005 s"), "%s", why);
     cr_expect_eq(model.sides[SIM_GPU].create_ns, 5e5);
     cr_expect(parse_but("upload_rate 500 MB/s"), "%s", why);
