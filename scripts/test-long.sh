@@ -1,5 +1,5 @@
 #!/bin/sh
-# test-long.sh [--again]: scripts/test.sh, and then what takes longer: fuzzing a hundred times as long under the address
+# test-long.sh [--again]: scripts/test.sh, and then what takes longer: fuzzing 25 times as long under the address
 # sanitizer, and svmx cross-compiled for aarch64 and run under qemu.
 #
 # Of the suites those run that need no Criterion, of which there is none to link for aarch64. Then every operation is run
@@ -20,7 +20,7 @@ cd "$top" || exit 1
 say "fuzzing"
 for suite in $(make -s -C build/asan --no-print-directory list-fuzz-suites 2>/dev/null); do
     log=build/asan/$suite-long.log
-    (cd build/asan && SVMX_FUZZ_ROUNDS=2000000 sh "$top/tests/run-suite" "./$suite") >"$log" 2>&1 || tail -n 5 "$log"
+    (cd build/asan && SVMX_FUZZ_ROUNDS=5000000 sh "$top/tests/run-suite" "./$suite") >"$log" 2>&1 || tail -n 5 "$log"
     echo "$log" >>build/test-logs
 done
 
