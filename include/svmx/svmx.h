@@ -97,7 +97,8 @@ SVMX_EXPORT enum svmx_status svmx_batch_reset(svmx_batch_t *batch);
  * Runs a batch and waits for it. Small work for the CPU is computed in the calling thread. On SVMX_OK every output
  * is written. A failing device costs time, not the answer. Runs once: reset it for new tasks, or call
  * svmx_batch_rearm to run the same tasks again. Errors: ARGUMENT (NULL, overlap), STATE (it is under way or has run),
- * CLOSED, MEMORY.
+ * CLOSED, MEMORY; under the policy `gpu` also what a device answered (UNSUPPORTED, BACKEND, DEVICE_LOST ...): then outputs
+ * hold anything.
  */
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_run(svmx_batch_t *batch);
 
@@ -247,6 +248,27 @@ SVMX_EXPORT uint32_t svmx_batch_task_count(const svmx_batch_t *batch);
 /* A number of the caller's that goes into the batch's receipts. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_tag(svmx_batch_t *batch, uint64_t tag);
 
+/* Who may compute. */
+enum svmx_policy {
+    SVMX_POLICY_AUTO = 1,  /* who is expected to finish first, by measurement */
+    SVMX_POLICY_CPU = 2,   /* devices that compute in the caller's memory: SIMD, the reference code */
+    SVMX_POLICY_GPU = 3,   /* the others, or an error: never the CPU in silence */
+    SVMX_POLICY_SPLIT = 4, /* as AUTO, but tasks of one operation may be cut between devices */
+    SVMX_POLICY_ORDER = 5  /* the first in the order of backends that serves the operation, measured or not */
+};
+
+/* Overrides the policy of the executor (options.policy) for this batch, until it is set again; 0: no more. Errors: ARGUMENT
+ * (NULL, unknown policy), STATE (under way), CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_batch_set_policy(svmx_batch_t *batch, uint32_t policy);
+
+/* What the caller thinks that the batch takes on the CPU, ns: used where nothing was measured yet; 0: nothing. It stays
+ * over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t cpu_ns);
+
+/* Whether receipts of this batch shall have a hash of the results (XXH3, 64 bits, over the outputs of all tasks in order):
+ * costs a reading of all outputs. It stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_batch_set_hash(svmx_batch_t *batch, bool wanted);
+
 /*
  * Called once for each submission that was taken, when the results are there, or it was cancelled: after svmx_submit
  * in a thread of the library, after svmx_run in whichever thread finished. The batch is still the library's while the
@@ -333,6 +355,18 @@ struct svmx_options {
     /* Smallest buckets of single operations, "keccak256=1024,sha256=1024", each a power of two; min_bucket is for the rest.
      * In the environment this is what follows the number of SUPERVM_MIN_BUCKET and a ','; `svmx tune` proposes it. */
     const char *min_bucket_ops;
+
+    /* SUPERVM_POLICY: who may compute: auto, cpu, gpu, split, order; N units and more on a GPU (fixed:N); by measurement,
+     * but below LOW units never and from HIGH on always on one (auto:LOW..HIGH, either may be left out). One for all, then
+     * ,OPERATION=POLICY for some: "auto,keccak256=fixed:4096,matmul_f32=gpu". Default auto. */
+    const char *policy;
+    /* SUPERVM_LEARN: on; strict: measure, but try no device for the sake of learning; frozen: choose by what the profile
+     * says, and learn nothing. Default on. */
+    const char *learn;
+    uint32_t probe_percent; /* SUPERVM_PROBE_PERCENT: of busy time that trying devices may cost; default 1 */
+    uint32_t receipts;      /* SUPERVM_RECEIPTS: how many of the last are kept for svmx_receipts_read; default 1024 */
+    /* SUPERVM_PROFILE: file that keeps what was measured, absolute; "off" for none; default "profile" in cache_dir. */
+    const char *profile;
 };
 
 /* ---- devices and the load report ---- */
@@ -350,6 +384,19 @@ struct svmx_device {
     uint64_t tasks, launches, bytes_in, bytes_out;
     uint64_t busy_ns; /* from hand-over to completion, summed over launches */
     uint64_t failures;
+    uint64_t
+        device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
+    uint64_t backlog_ns; /* what it has still to do, as expected */
+    uint32_t clock;      /* enum svmx_device_clock */
+    uint32_t reserved;
+};
+
+/* Whether a device tells how long things took. */
+enum svmx_device_clock {
+    SVMX_CLOCK_NONE = 0, /* not yet, or never: host time counts */
+    SVMX_CLOCK_USED = 1, /* what it tells fits host time */
+    SVMX_CLOCK_REFUSED =
+        2 /* what it tells cannot be: nothing, more than passed, or next to nothing; host time counts */
 };
 
 /* Devices are numbered from 0 in order of preference; the last is always the reference code. This and the other counts
@@ -557,6 +604,13 @@ struct svmx_stats {
     /* The cache on disk: files found and not found, written, removed because something was wrong with them, removed to
      * make room. */
     uint64_t cache_hits, cache_misses, cache_stored, cache_removed, cache_evicted;
+    /* Choosing: launches that were sent to a device to learn what they take there, what that cost beside the best known
+     * device, and how often a device was found to have changed its speed for good. */
+    uint64_t probes, probe_ns, drifts;
+    /* Regret: by which share of their time launches could have been faster elsewhere, estimated from the probes, in
+     * millionths, and the interval that has it with 95 % confidence. All 0 without probes. */
+    uint64_t regret_ppm, regret_low_ppm, regret_high_ppm;
+    uint64_t receipts; /* written since the executor was opened */
 };
 /* A snapshot; each number is exact, taken one after another. Errors: ARGUMENT (NULL, size), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats);
@@ -582,13 +636,159 @@ struct svmx_receipt {
     char reason[128];                               /* why it was redone, or "" */
     uint64_t copied_bytes; /* between the caller's memory and the library's; 0 where all was computed in place */
     uint32_t launches;     /* 1, or more where a device had no memory for all tasks at once */
+    uint32_t why;          /* enum svmx_why: of the choice */
+
+    uint64_t number;      /* of receipts of this executor, from 0 */
+    uint64_t time_ns;     /* when it was done, since 1970 */
+    uint64_t work;        /* in the operation's own measure */
+    uint32_t policy;      /* enum svmx_policy that it was chosen under */
+    uint32_t learned;     /* 1: what it took was learned from */
+    uint64_t expected_ns; /* what it was expected to take, without waiting; 0: nothing was known */
+    uint64_t setup_ns, transfer_ns, compute_ns; /* what it took: stage, run and collect, cut another way */
+    uint64_t result_hash;                       /* svmx_batch_set_hash, else 0 */
+    uint32_t candidate_count;
     uint32_t reserved;
+    struct svmx_receipt_candidate {
+        uint32_t device;
+        uint32_t verdict;     /* enum svmx_verdict */
+        uint64_t expected_ns; /* 0: not known */
+        uint64_t backlog_ns;  /* that it had before this one */
+    } candidates[4];          /* the first devices that might have computed it */
+};
+
+/* Why a device was chosen. */
+enum svmx_why {
+    SVMX_WHY_ONLY = 1,    /* no other may, or is known */
+    SVMX_WHY_BEST = 2,    /* measured to be the best for this size */
+    SVMX_WHY_BACKLOG = 3, /* the best has too much to do */
+    SVMX_WHY_PROBE = 4,   /* to learn what it takes there */
+    SVMX_WHY_ORDER = 5    /* the first in order */
+};
+
+/* What is said of a candidate. */
+enum svmx_verdict {
+    SVMX_CHOSEN = 1,
+    SVMX_SLOWER = 2,      /* or not faster by the margin */
+    SVMX_UNMEASURED = 3,  /* nothing is known of it yet but a guess */
+    SVMX_NOT_ALLOWED = 4, /* by the policy */
+    SVMX_NOT_READY = 5,   /* its pipeline is still to be built */
+    SVMX_NO_DEVICE = 6    /* given up, or it does not have the operation */
 };
 /* Parts of a batch that has its results, also inside its callback. 0 for NULL or one that has not. */
 SVMX_EXPORT uint32_t svmx_receipt_count(const svmx_batch_t *batch);
 /* By position, 0 to svmx_receipt_count - 1. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), STATE (no results, or
  * cancelled), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t part, struct svmx_receipt *receipt);
+
+/*
+ * The last receipts of all batches (options.receipts), oldest first: those from number *from on, at most `capacity`, into an
+ * array whose elements have `size` set. Sets *count, and *from to the number that comes next; receipts that were
+ * overwritten before they were read are skipped. From any thread, at any time. Errors: ARGUMENT (NULL, size), CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from,
+                                                struct svmx_receipt *receipts, size_t capacity, size_t *count);
+
+/*
+ * A receipt as one line of JSON without its end of line, and its length (may be NULL), for a log that svmx_replay reads:
+ * names instead of numbers, so that it says the same in another process. Errors: ARGUMENT (NULL, size), UNKNOWN (a device or
+ * operation of another executor), OVERFLOW (`bytes` do not suffice; 4096 always do), CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_receipt_json(const svmx_executor_t *executor, const struct svmx_receipt *receipt,
+                                               char *text, size_t bytes, size_t *length);
+
+/* ---- why would this go where? ---- */
+
+/* How a cost is known. */
+enum svmx_cost_kind {
+    SVMX_COST_GUESSED = 1,  /* nothing of this operation was tried there */
+    SVMX_COST_INFERRED = 2, /* from other sizes */
+    SVMX_COST_MEASURED = 3
+};
+
+/* A device as a candidate for a launch. */
+struct svmx_candidate {
+    size_t size; /* set by the caller, in every element */
+    uint32_t device;
+    uint32_t verdict;   /* enum svmx_verdict */
+    uint32_t kind;      /* enum svmx_cost_kind */
+    uint32_t samples;   /* that stand behind it */
+    double expected_ns; /* of the launch: setup, transfer, compute */
+    double setup_ns, transfer_ns, compute_ns;
+    double p99_ns, first_use_ns, backlog_ns;
+};
+
+/*
+ * What the router would do with one task of `units` of an operation now, and what it knows: nothing is run and nothing
+ * changes. `candidates` gets at most `capacity` devices, the winner first, then by what they are expected to take.
+ * *crossover is the smallest number of units for which a device that does not compute in the caller's memory would be
+ * chosen, UINT64_MAX for none. `count` and `crossover` may be NULL. Errors: ARGUMENT (NULL, size), UNKNOWN (op), OVERFLOW
+ * (units), MEMORY, CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_explain(svmx_executor_t *executor, uint32_t op, uint64_t units,
+                                          struct svmx_candidate *candidates, size_t capacity, size_t *count,
+                                          uint64_t *crossover);
+
+/* What a device and its bus do without a kernel. */
+struct svmx_bandwidth {
+    size_t size;                                        /* set by the caller */
+    uint64_t bytes;                                     /* of the large copies */
+    double latency_in_ns, latency_out_ns;               /* of the smallest copy, one way */
+    double in_bytes_per_ns, out_bytes_per_ns;           /* GB/s, from and to staging memory */
+    double host_in_bytes_per_ns, host_out_bytes_per_ns; /* between the caller's memory and staging memory */
+    uint32_t in_place; /* 1: kernels reach staging memory themselves, so copies to the device are saved */
+    uint32_t reserved;
+};
+
+/*
+ * Measures it, with copies of up to `bytes` (0: 64 MiB, or less where the device has less), which takes some 100 ms, and
+ * tells the router. Blocks; work that is under way on the device disturbs it. UNSUPPORTED for a device that computes in
+ * the caller's memory: there is nothing to copy. Errors: ARGUMENT (NULL, size), UNKNOWN (device), UNSUPPORTED, MEMORY,
+ * what the device answered, CLOSED; `error` may be NULL.
+ */
+SVMX_EXPORT enum svmx_status svmx_bandwidth_measure(svmx_executor_t *executor, uint32_t device, uint64_t bytes,
+                                                    struct svmx_bandwidth *bandwidth, struct svmx_error *error);
+
+/* ---- the profile: what was measured, from one process to the next ---- */
+
+/* Writes the profile now; svmx_close does it too. OK also if it is switched off, or nothing was learned. Blocks on the disk.
+ * Errors: ARGUMENT (NULL), PERMISSION, SYSTEM, MEMORY, CLOSED; `error` may be NULL. */
+SVMX_EXPORT enum svmx_status svmx_profile_save(svmx_executor_t *executor, struct svmx_error *error);
+
+/* A profile on disk, for those who look at it: needs no executor and loads nothing. A handle belongs to one thread. */
+typedef struct svmx_profile svmx_profile_t;
+
+/* What was measured of one operation, size and device. Text lives as long as the handle. */
+struct svmx_profile_entry {
+    size_t size; /* set by the caller */
+    const char *op, *backend, *device, *driver, *variant;
+    uint64_t units, work, bytes; /* sizes up to these, powers of two; bytes of a launch of that size */
+    uint32_t samples;
+    uint32_t reserved;
+    double ns, low_ns, high_ns; /* median, tenth and ninetieth percentile */
+    double setup_ns, transfer_ns, compute_ns, first_use_ns;
+};
+
+/*
+ * Reads a profile; NULL: where executors would have it by the environment. One that is not there, or is switched off, is
+ * empty; so is one that is damaged, with the reason in svmx_profile_defect. Errors, with their text in `error` (may be NULL):
+ * ARGUMENT (profile is NULL, a relative path), PERMISSION (not the user's, or others may write to it), SYSTEM, MEMORY.
+ */
+SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_profile_open(svmx_profile_t **profile, const char *path,
+                                                               struct svmx_error *error);
+/* Frees the handle. NULL is fine. */
+SVMX_EXPORT void svmx_profile_close(svmx_profile_t *profile);
+/* Its path; "" when it is switched off, or for NULL. What is wrong with the file, or "". Both live as long as the handle. */
+SVMX_EXPORT const char *svmx_profile_path(const svmx_profile_t *profile);
+SVMX_EXPORT const char *svmx_profile_defect(const svmx_profile_t *profile);
+/* 0 for NULL. */
+SVMX_EXPORT uint32_t svmx_profile_count(const svmx_profile_t *profile);
+/* By position, 0 to svmx_profile_count - 1, in order of operation, device and size. Errors: ARGUMENT (NULL, size), UNKNOWN
+ * (no such number). */
+SVMX_EXPORT enum svmx_status svmx_profile_get(const svmx_profile_t *profile, uint32_t index,
+                                              struct svmx_profile_entry *entry);
+/* Removes the file. One that is gone already is fine. Executors that are open write theirs when they close. Errors: ARGUMENT
+ * (NULL), PERMISSION, SYSTEM; `error` may be NULL. */
+SVMX_EXPORT enum svmx_status svmx_profile_remove(svmx_profile_t *profile, struct svmx_error *error);
 
 /* ---- the cache on disk ---- */
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-enum kind { TEXT, NUMBER, BUCKETS, LEVEL, CACHE_FOLDER };
+enum kind { TEXT, NUMBER, BUCKETS, LEVEL, CACHE_FOLDER, PROFILE_FILE };
 
 struct setting {
     const char *name, *variable, *fallback, *help;
@@ -53,9 +53,26 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
     [SVMX__CACHE_BYTES] = {"cache_bytes", "SUPERVM_CACHE_BYTES", "268435456",
                            "bytes in that folder before the least recently used go", NUMBER, 1, UINT64_C(1) << 46,
                            FIELD(cache_bytes)},
+    [SVMX__POLICY] = {"policy", "SUPERVM_POLICY", "auto",
+                      "auto, cpu, gpu, split, order, fixed:N, auto:LOW..HIGH; then ,OPERATION=POLICY for some", TEXT, 0,
+                      0, FIELD(policy)},
+    [SVMX__LEARN] = {"learn", "SUPERVM_LEARN", "on",
+                     "on; strict = try no device to learn; frozen = choose by the profile alone", TEXT, 0, 0,
+                     FIELD(learn)},
+    [SVMX__PROBE_PERCENT] = {"probe_percent", "SUPERVM_PROBE_PERCENT", "1",
+                             "share of busy time that trying devices may cost", NUMBER, 0, 50, FIELD(probe_percent)},
+    [SVMX__RECEIPTS] = {"receipts", "SUPERVM_RECEIPTS", "1024", "receipts that are kept", NUMBER, 1, 1 << 20,
+                        FIELD(receipts)},
+    [SVMX__PROFILE] = {"profile", "SUPERVM_PROFILE", "profile in the folder cache_dir",
+                       "file that keeps what was measured, absolute; off = none", PROFILE_FILE, 0, 0, FIELD(profile)},
 };
 
-static bool is_text(const struct setting *setting) { return setting->kind == TEXT || setting->kind == CACHE_FOLDER; }
+/* An absolute path or "off", with a default that depends on the rest. */
+static bool is_path(const struct setting *setting) {
+    return setting->kind == CACHE_FOLDER || setting->kind == PROFILE_FILE;
+}
+
+static bool is_text(const struct setting *setting) { return setting->kind == TEXT || is_path(setting); }
 
 /* The option's value as text in `buffer`, or NULL if the caller did not set it. */
 static const char *option_text(const struct setting *setting, const struct svmx_options *options, char buffer[32]) {
@@ -95,7 +112,7 @@ static bool number_parse(const struct setting *setting, const char *text, uint64
 static enum svmx_status value_check(const struct setting *setting, const char *origin, const char *text,
                                     uint64_t *number, struct svmx__text *why) {
     if (setting->kind == TEXT) return SVMX_OK;
-    if (setting->kind == CACHE_FOLDER) {
+    if (is_path(setting)) {
         if (*text == '/' || strcmp(text, "off") == 0) return SVMX_OK;
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s is '%.200s': give an absolute path, or off", origin, text);
     }
@@ -128,6 +145,18 @@ static char *default_cache_folder(bool environment) {
     return length < 0 ? NULL : folder;
 }
 
+/* Beside what the cache keeps; off where that is. */
+static char *default_profile(const struct svmx__config *config) {
+    const char *folder = config->text[SVMX__CACHE_DIR];
+    char *file = NULL;
+    if (strcmp(folder, "off") == 0) return strdup("off");
+    return asprintf(&file, "%s/profile", folder) < 0 ? NULL : file;
+}
+
+static char *default_path(const struct svmx__config *config, const struct setting *setting, bool environment) {
+    return setting->kind == CACHE_FOLDER ? default_cache_folder(environment) : default_profile(config);
+}
+
 static enum svmx_status setting_read(struct svmx__config *config, uint32_t at, const struct svmx_options *options,
                                      bool environment, struct svmx__text *why) {
     const struct setting *setting = &settings[at];
@@ -143,10 +172,10 @@ static enum svmx_status setting_read(struct svmx__config *config, uint32_t at, c
         config->source[at] = SVMX_FROM_DEFAULT;
         text = setting->fallback;
     }
-    bool own = setting->kind == CACHE_FOLDER && config->source[at] == SVMX_FROM_DEFAULT;
+    bool own = is_path(setting) && config->source[at] == SVMX_FROM_DEFAULT;
     enum svmx_status status = own ? SVMX_OK : value_check(setting, origin, text, &config->number[at], why);
     if (status != SVMX_OK) return status;
-    config->text[at] = own ? default_cache_folder(environment) : strdup(text);
+    config->text[at] = own ? default_path(config, setting, environment) : strdup(text);
     return config->text[at] ? SVMX_OK : svmx__fail(why, SVMX_ERR_MEMORY, "no memory for settings");
 }
 
@@ -168,12 +197,29 @@ enum svmx_status svmx__config_read(struct svmx__config *config, const struct svm
     return SVMX_OK;
 }
 
+/* One path without the rest. The profile's default needs the folder, which is read first. */
+static enum svmx_status path_read(const struct svmx_options *options, uint32_t at, char **path,
+                                  struct svmx__text *why) {
+    const bool environment = may_read_environment(options);
+    struct svmx__config config = {0};
+    enum svmx_status status = setting_read(&config, SVMX__CACHE_DIR, options, environment, why);
+    if (status == SVMX_OK && at != SVMX__CACHE_DIR) status = setting_read(&config, at, options, environment, why);
+    if (status == SVMX_OK) {
+        *path = config.text[at];
+        config.text[at] = NULL;
+    }
+    svmx__config_free(&config);
+    return status;
+}
+
 enum svmx_status svmx__config_cache_dir(const char *given, char **folder, struct svmx__text *why) {
     const struct svmx_options options = {.size = sizeof options, .cache_dir = given};
-    struct svmx__config config = {0};
-    enum svmx_status status = setting_read(&config, SVMX__CACHE_DIR, &options, may_read_environment(&options), why);
-    if (status == SVMX_OK) *folder = config.text[SVMX__CACHE_DIR];
-    return status;
+    return path_read(&options, SVMX__CACHE_DIR, folder, why);
+}
+
+enum svmx_status svmx__config_profile(const char *given, char **path, struct svmx__text *why) {
+    const struct svmx_options options = {.size = sizeof options, .profile = given};
+    return path_read(&options, SVMX__PROFILE, path, why);
 }
 
 void svmx__config_free(struct svmx__config *config) {

@@ -24,6 +24,11 @@ enum svmx__setting {
     SVMX__LOG_LEVEL,
     SVMX__CACHE_DIR, /* its text is a path or "off", never the default as it is shown */
     SVMX__CACHE_BYTES,
+    SVMX__POLICY,
+    SVMX__LEARN,
+    SVMX__PROBE_PERCENT,
+    SVMX__RECEIPTS,
+    SVMX__PROFILE, /* likewise */
     SVMX__SETTING_COUNT
 };
 
@@ -41,6 +46,8 @@ enum svmx_status svmx__config_read(struct svmx__config *config, const struct svm
 /* The setting cache_dir alone, for those who look after the cache without an executor: a path or "off", which free()
  * takes. `given` may be NULL. ARGUMENT, MEMORY. */
 enum svmx_status svmx__config_cache_dir(const char *given, char **folder, struct svmx__text *why);
+/* The setting profile alone, likewise. */
+enum svmx_status svmx__config_profile(const char *given, char **path, struct svmx__text *why);
 void svmx__config_free(struct svmx__config *config);
 
 /* Describes a setting. */

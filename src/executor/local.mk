@@ -8,6 +8,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/choice.c %D%/choice.h \
 	%D%/collect.c \
 	%D%/completion.c \
+	%D%/contention.c \
 	%D%/config.c %D%/config.h \
 	%D%/copy.c \
 	%D%/curve.h \
@@ -15,6 +16,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/dispatch.c \
 	%D%/examples.c \
 	%D%/executor.c %D%/executor.h \
+	%D%/explain.c \
 	%D%/host.c \
 	%D%/infer.c \
 	%D%/inspect.c \
@@ -23,9 +25,11 @@ libsvmx_core_la_SOURCES += \
 	%D%/min_bucket.c \
 	%D%/model.c %D%/model.h \
 	%D%/pipeline.c \
+	%D%/policy.c \
 	%D%/prewarm.c \
 	%D%/prepare.c \
 	%D%/receipt.c \
+	%D%/record.c %D%/record.h \
 	%D%/register.c \
 	%D%/results.c \
 	%D%/route.c \
