@@ -21,3 +21,23 @@ nodist_%C%_libsim_model_la_SOURCES = %D%/models.c
 %D%/models.c: $(sim_models) %D%/embed
 	$(AM_V_GEN)$(MKDIR_P) %D% && (cd $(srcdir) && $(SHELL) %D%/embed $(sim_models)) >$@-t && mv $@-t $@
 CLEANFILES += %D%/models.c %D%/models.c-t
+
+if BUILD_SIM
+simmodeldir = $(pkgdatadir)/models
+simmodel_DATA = $(sim_models)
+
+noinst_LTLIBRARIES += %D%/libsim.la
+%C%_libsim_la_CPPFLAGS = $(public_cppflags)
+%C%_libsim_la_SOURCES = \
+	%D%/plugin.c %D%/sim.h \
+	%D%/device.c \
+	%D%/memory.c \
+	%D%/queue.c \
+	%D%/worker.c
+%C%_libsim_la_LIBADD = %D%/libsim-model.la
+
+backend_LTLIBRARIES += %D%/sim.la
+%C%_sim_la_SOURCES =
+%C%_sim_la_LIBADD = %D%/libsim.la
+%C%_sim_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -no-undefined $(SVMX_DEFS_LDFLAGS)
+endif

@@ -31,3 +31,8 @@ plain_suites += %D%/exp_all %D%/tsan_simd_pool
 %C%_exp_all_LDADD = libsvmx-core.la $(simd_parts) -lm
 %C%_tsan_simd_pool_LDADD = $(simd_parts)
 endif
+
+if BUILD_SIM
+plain_suites += %D%/tsan_sim
+%C%_tsan_sim_LDADD = libsvmx.la
+endif

@@ -47,6 +47,7 @@ criterion_suites += \
 	%D%/test_route \
 	%D%/test_selection \
 	%D%/test_selftest \
+	%D%/test_sim_model \
 	%D%/test_staging_pool \
 	%D%/test_status \
 	%D%/test_submit \
@@ -69,6 +70,12 @@ EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/o
 %C%_test_op_keccak256_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_sha256_CPPFLAGS = $(openssl_cppflags)
 %C%_test_op_sha256_LDADD = $(LDADD) $(OPENSSL_LIBS)
+
+%C%_test_sim_model_LDADD = plugins/sim/libsim-model.la $(CRITERION_LIBS)
+if BUILD_SIM
+criterion_suites += %D%/test_sim_plugin
+%C%_test_sim_plugin_LDADD = plugins/sim/libsim.la $(LDADD)
+endif
 
 if BUILD_SIMD
 criterion_suites += \
