@@ -15,8 +15,8 @@ enum { LOOK_EVERY = 64 };
  * so on to this; later if trying would cost more than its share. */
 enum { TRY_AGAIN = 256 };
 
-/* How many times too high what is said of a device may be: by the first guess, by inference. */
-static const double GUESS_IS_OFF = 4, INFERENCE_IS_OFF = 2;
+/* How many times too high may be what is said of a device that was not measured there. */
+static const double COULD_BE_OFF = 4;
 
 /* Of one cell of one operation. All are relaxed: each number stands for itself, and an old one is an answer of a moment
  * ago. */
@@ -117,8 +117,8 @@ static bool is_due(const struct svmx__choices *choices, struct svmx__line *line,
         set(&line->tried[device], turn);
     }
     const double enough = choices->margin * incumbent_ns;
-    if (cost->kind == SVMX__GUESSED) return choices->model->devices[device].on_host || cost->ns < enough * GUESS_IS_OFF;
-    if (cost->kind == SVMX__INFERRED) return cost->ns < enough * INFERENCE_IS_OFF;
+    if (cost->kind == SVMX__GUESSED && choices->model->devices[device].on_host) return true;
+    if (cost->kind != SVMX__MEASURED) return cost->ns < enough * COULD_BE_OFF;
     if (cost->doubtful && cost->last_ns < enough) return true;
     return (double)(turn - get(&line->tried[device])) >= interval_of(choices, cost, incumbent_ns);
 }
@@ -298,27 +298,30 @@ void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *an
 
 /* ---- being told ------------------------------------------------------------------------------------------------- */
 
-/* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. */
-static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, uint64_t ns) {
+/* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. What a first
+ * use takes longer is paid once, by whoever comes first: it is not what trying costs. */
+static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, uint64_t ns,
+                         const struct svmx__sample *sample) {
+    add(&choices->probes, 1);
+    if (sample && sample->first_use) return;
     const double lost = (double)ns - (double)answer->incumbent_ns;
     const uint64_t loss = lost > 0 ? (uint64_t)lost : 0;
     add(&choices->probe_ns, loss - (uint64_t)answer->reserved_ns); /* wraps where it lost less: the sum does not */
     const double gain = answer->incumbent_ns > 0 && lost < 0 ? -lost / (double)answer->incumbent_ns : 0;
     const uint64_t ppm = (uint64_t)(gain * 1e6);
-    add(&choices->probes, 1);
     add(&choices->regret_ppm, ppm);
     add(&choices->regret_ppm_squared, ppm * ppm);
 }
 
 void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,
                 uint64_t ns, const struct svmx__sample *sample) {
+    const bool was_probe = answer->why == SVMX__WHY_PROBE;
     if (answer->expected_ns > 0)
         atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
                                   memory_order_relaxed);
     add(&choices->busy_ns, ns);
-    if (answer->why == SVMX__WHY_PROBE) settle_probe(choices, answer, ns);
+    if (was_probe) settle_probe(choices, answer, ns, sample);
     if (!sample || choices->frozen) return;
-    const bool was_probe = answer->why == SVMX__WHY_PROBE;
     if (svmx__model_learn(choices->model, question->op, answer->device, &question->load, sample) || was_probe)
         publish_one(choices, question, answer->device, was_probe);
 }

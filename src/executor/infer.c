@@ -45,13 +45,19 @@ static double latency_of(const struct svmx__model *model, uint32_t device) {
     return seen > 0 && seen < assumed ? seen : assumed;
 }
 
+static double bytes_per_ns(const struct svmx__model *model, uint32_t device) {
+    const double seen = (double)atomic_load_explicit(&model->most_bytes_per_us[device], memory_order_relaxed) / 1000,
+                 assumed = model->devices[device].bytes_per_ns;
+    return seen > assumed ? seen : assumed;
+}
+
 void svmx__model_guess(const struct svmx__model *model, uint32_t device, const struct svmx__load *load, double on_cpu_ns,
                        struct svmx__cost *cost) {
     const struct svmx__model_device *of = &model->devices[device];
     *cost = (struct svmx__cost){.kind = SVMX__GUESSED};
     if (on_cpu_ns <= 0) on_cpu_ns = unmeasured_cpu_ns(load);
     cost->setup_ns = of->on_host ? 0 : latency_of(model, device);
-    cost->transfer_ns = of->on_host ? 0 : (double)load->bytes / of->bytes_per_ns;
+    cost->transfer_ns = of->on_host ? 0 : (double)load->bytes / bytes_per_ns(model, device);
     cost->compute_ns = of->on_host ? on_cpu_ns : on_cpu_ns / of->times_faster;
     cost->ns = cost->p99_ns = cost->setup_ns + cost->transfer_ns + cost->compute_ns;
 }
@@ -109,15 +115,20 @@ static void set_parts(struct svmx__cost *cost, double setup_ns, double transfer_
     cost->ns = cost->p99_ns = setup_ns + transfer_ns + compute_ns;
 }
 
+/* Bytes beyond those of a measured launch go at full speed, but never cost more than in proportion. */
+static double stretch_transfer(const struct svmx__model *model, uint32_t device, const struct svmx__load *load,
+                               const struct known *known) {
+    const double more = (double)load->bytes - (double)known->load.bytes, was = known->cost.transfer_ns;
+    if (model->devices[device].on_host || known->load.bytes == 0) return was;
+    const double by_rate = was + more / bytes_per_ns(model, device),
+                 in_proportion = was * (double)load->bytes / (double)known->load.bytes;
+    return (more > 0) == (by_rate < in_proportion) ? by_rate : in_proportion;
+}
+
 /* The same launch, larger or smaller. */
 static void stretch(const struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,
                     const struct known *known, struct svmx__cost *cost) {
-    const double more_bytes = (double)load->bytes - (double)known->load.bytes;
-    double transfer = known->cost.transfer_ns + more_bytes / model->devices[device].bytes_per_ns;
-    const double least = known->load.bytes ? known->cost.transfer_ns * (double)load->bytes / (double)known->load.bytes : 0;
-    if (more_bytes < 0 && transfer < least) transfer = least;
-    if (model->devices[device].on_host) transfer = known->cost.transfer_ns;
-    set_parts(cost, known->cost.setup_ns, transfer,
+    set_parts(cost, known->cost.setup_ns, stretch_transfer(model, device, load, known),
               known->cost.compute_ns * times_more(model, op, device, load, &known->load));
 }
 

@@ -47,12 +47,18 @@ static struct svmx__cell *make_cell(struct svmx__curve *curve, uint32_t at) {
     return curve->cells[at];
 }
 
-/* What the cheapest launch on the device takes. */
-static void note_least(struct svmx__model *model, uint32_t device, const struct svmx__cell *cell) {
+/* What a launch on the device takes beside computing, all of it where the device does not tell; and how fast bytes go. */
+static void note_best(struct svmx__model *model, uint32_t device, const struct svmx__cell *cell) {
+    struct svmx__cost cost;
     if (!svmx__cell_count(cell)) return;
-    const uint64_t ns = (uint64_t)svmx__cell_ns(cell),
-                   least = atomic_load_explicit(&model->least_ns[device], memory_order_relaxed);
-    if (!least || ns < least) atomic_store_explicit(&model->least_ns[device], ns ? ns : 1, memory_order_relaxed);
+    svmx__cell_cost(cell, &cost);
+    const bool tells = cost.setup_ns > 0;
+    const uint64_t beside = (uint64_t)(tells ? cost.setup_ns + cost.transfer_ns : cost.ns) + 1,
+                   rate = tells ? (uint64_t)((double)cell->load.bytes * 1000 / (cost.transfer_ns + 1)) : 0;
+    const uint64_t least = atomic_load_explicit(&model->least_ns[device], memory_order_relaxed);
+    if (!least || beside < least) atomic_store_explicit(&model->least_ns[device], beside, memory_order_relaxed);
+    if (rate > atomic_load_explicit(&model->most_bytes_per_us[device], memory_order_relaxed))
+        atomic_store_explicit(&model->most_bytes_per_us[device], rate, memory_order_relaxed);
 }
 
 bool svmx__model_learn(struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,
@@ -62,7 +68,7 @@ bool svmx__model_learn(struct svmx__model *model, uint32_t op, uint32_t device, 
     struct svmx__cell *cell = make_cell(curve, svmx__cell_of(load->units, load->work));
     bool changed = false;
     const bool taken = cell && svmx__cell_add(cell, load, sample, &changed);
-    if (taken) note_least(model, device, cell);
+    if (taken) note_best(model, device, cell);
     svmx__curve_release(curve);
     if (changed) atomic_fetch_add_explicit(&model->changes, 1, memory_order_relaxed);
     return taken;
@@ -76,6 +82,7 @@ void svmx__model_init(struct svmx__model *model, const struct svmx__model_device
     for (uint32_t d = 0; d < SVMX__ROUTED; d++) {
         if (d < device_count) model->devices[d] = devices[d];
         atomic_init(&model->least_ns[d], 0);
+        atomic_init(&model->most_bytes_per_us[d], 0);
         for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++) atomic_init(&model->curves[d][op], NULL);
     }
     atomic_init(&model->changes, 0);
@@ -98,6 +105,7 @@ void svmx__model_forget(struct svmx__model *model, uint32_t device) {
         svmx__curve_release(curve);
     }
     atomic_store_explicit(&model->least_ns[device], 0, memory_order_relaxed);
+    atomic_store_explicit(&model->most_bytes_per_us[device], 0, memory_order_relaxed);
 }
 
 void svmx__model_fini(struct svmx__model *model) {
@@ -151,7 +159,7 @@ bool svmx__model_restore(struct svmx__model *model, const struct svmx__cell_summ
     struct svmx__cell *cell = make_cell(curve, summary->cell);
     if (cell) {
         svmx__cell_restore(cell, summary);
-        note_least(model, summary->device, cell);
+        note_best(model, summary->device, cell);
     }
     svmx__curve_release(curve);
     return cell != NULL;

@@ -89,7 +89,9 @@ struct svmx__model {
     uint32_t device_count;
     struct svmx__model_device devices[SVMX__ROUTED];
     _Atomic(struct svmx__curve *) curves[SVMX__ROUTED][SVMX__OP_LIMIT];
-    _Atomic uint64_t least_ns[SVMX__ROUTED]; /* of any cell: no launch was cheaper. 0: none yet */
+    /* The best that was seen of each device in any cell; 0: nothing was. Better than what was assumed, it replaces it. */
+    _Atomic uint64_t least_ns[SVMX__ROUTED];          /* of a launch, beside computing */
+    _Atomic uint64_t most_bytes_per_us[SVMX__ROUTED]; /* to and from it */
     _Atomic uint64_t changes;                /* alarms of all cells */
 };
 

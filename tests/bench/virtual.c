@@ -5,7 +5,6 @@
  */
 #include "virtual.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <svmx/ops.h>
@@ -38,7 +37,9 @@ struct run {
     uint32_t queued[VIRTUAL_DEVICES];
     uint32_t next;    /* batch */
     uint32_t *unmet;  /* batches that a submitter still waits for */
-    uint8_t *used;    /* bit d: device d has had the operation and cell */
+    uint64_t *ready_at_ns; /* when the GPU has the pipeline of the operation and cell; 0: nobody wanted it yet */
+    uint64_t builder_free_at_ns;
+    uint8_t *used;    /* the GPU has launched the operation and cell */
     uint8_t *has_it;  /* the oracle's incumbent of the operation and cell */
     struct event *events;
     uint32_t event_count;
@@ -97,18 +98,41 @@ static uint32_t ask_oracle(struct run *run, uint32_t number, const struct virtua
     return finish[other] < MARGIN * finish[*incumbent] ? other : *incumbent;
 }
 
+/* Has the GPU a pipeline for it? If not it is built from now on, beside the work, one after the other. */
+static bool is_ready(struct run *run, const struct virtual_batch *batch) {
+    uint64_t *ready = &run->ready_at_ns[place_of(batch)];
+    const double create = run->machine->sides[SIM_GPU].create_ns;
+    if (*ready == 0) {
+        const uint64_t start = run->builder_free_at_ns > run->now_ns ? run->builder_free_at_ns : run->now_ns;
+        *ready = run->builder_free_at_ns = start + (uint64_t)create + 1;
+    }
+    return *ready <= run->now_ns;
+}
+
+/* As route.c does. */
+static uint32_t ask_router(struct run *run, const struct virtual_batch *batch, struct event *event) {
+    struct svmx__choices *choices = &run->router->choices;
+    event->question = (struct svmx__question){
+        .op = batch->op,
+        .allowed = (1u << VIRTUAL_DEVICES) - 1,
+        .fallback = VIRTUAL_CPU,
+        .load = {.units = batch->units, .work = batch->work, .bytes = batch->bytes_in + batch->bytes_out}};
+    svmx__choose(choices, &event->question, &event->answer);
+    if (event->answer.device == VIRTUAL_GPU && !is_ready(run, batch)) {
+        struct svmx__question meanwhile = event->question;
+        meanwhile.allowed = 1u << VIRTUAL_CPU;
+        svmx__unchoose(choices, &event->answer);
+        svmx__choose(choices, &meanwhile, &event->answer);
+    }
+    return event->answer.device;
+}
+
 static uint32_t ask(struct run *run, const struct virtual_batch *batch, struct event *event) {
     switch (run->policy) {
-    case VIRTUAL_ROUTER:
-        event->question = (struct svmx__question){
-            .op = batch->op,
-            .allowed = (1u << VIRTUAL_DEVICES) - 1,
-            .fallback = VIRTUAL_CPU,
-            .load = {.units = batch->units, .work = batch->work, .bytes = batch->bytes_in + batch->bytes_out}};
-        svmx__choose(&run->router->choices, &event->question, &event->answer);
-        return event->answer.device;
+    case VIRTUAL_ROUTER: return ask_router(run, batch, event);
     case VIRTUAL_ORACLE:
-    case VIRTUAL_SEER: return ask_oracle(run, event->number, batch);
+    case VIRTUAL_SEER:
+        return ask_oracle(run, event->number, batch) == VIRTUAL_GPU && is_ready(run, batch) ? VIRTUAL_GPU : VIRTUAL_CPU;
     case VIRTUAL_ALWAYS_CPU: return VIRTUAL_CPU;
     case VIRTUAL_ALWAYS_GPU: return VIRTUAL_GPU;
     }
@@ -144,10 +168,9 @@ static void submit(struct run *run, uint32_t submitter) {
     event.sample = (struct svmx__sample){.setup_ns = cost.dispatch_ns,
                                          .transfer_ns = cost.upload_ns + cost.readback_ns,
                                          .compute_ns = cost.compute_ns,
-                                         .first_use = cost.create_ns > 0 && !(run->used[place] >> device & 1)};
-    if (event.sample.first_use) event.sample.setup_ns += cost.create_ns;
-    run->used[place] |= (uint8_t)(1 << device);
-    event.ns = sim_cost_total(&cost, event.sample.first_use);
+                                         .first_use = device == VIRTUAL_GPU && !run->used[place]};
+    if (device == VIRTUAL_GPU) run->used[place] = 1;
+    event.ns = sim_cost_total(&cost, false);
     event.when_ns = run->free_at_ns[device] = start_of(run, device) + event.ns;
     run->queued[device]++;
     run->unmet[submitter]++;
@@ -193,8 +216,10 @@ bool virtual_run(const struct sim_model *machine, const struct virtual_workload 
     run.events = calloc((size_t)workload->submitters * (workload->burst + 1), sizeof *run.events);
     run.used = calloc(SVMX__OP_LIMIT, SVMX__CELLS);
     run.has_it = calloc(SVMX__OP_LIMIT, SVMX__CELLS);
-    const bool can = run.unmet && run.events && run.used && run.has_it;
+    run.ready_at_ns = calloc((size_t)SVMX__OP_LIMIT * SVMX__CELLS, sizeof *run.ready_at_ns);
+    const bool can = run.unmet && run.events && run.used && run.has_it && run.ready_at_ns;
     if (can) play(&run);
+    free(run.ready_at_ns);
     free(run.has_it);
     free(run.used);
     free(run.events);
@@ -205,12 +230,10 @@ bool virtual_run(const struct sim_model *machine, const struct virtual_workload 
 /* ---- the router --------------------------------------------------------------------------------------------- */
 
 void virtual_router_init(struct virtual_router *router, const struct sim_model *machine) {
-    const struct virtual_batch smallest = {SVMX_OP_VEC_ADD_F32, 1, 1, 8, 4};
     const struct svmx__model_device devices[VIRTUAL_DEVICES] = {
         [VIRTUAL_CPU] = {.on_host = true, .bytes_per_ns = 1, .times_faster = 1},
-        [VIRTUAL_GPU] = {.latency_ns = virtual_expected_ns(machine, VIRTUAL_GPU, &smallest),
-                         .bytes_per_ns = machine->shares_memory ? INFINITY : 10,
-                         .times_faster = 10}};
+        [VIRTUAL_GPU] = {
+            .latency_ns = 50000, .bytes_per_ns = machine->shares_memory ? 20 : 6, .times_faster = 10}};
     svmx__model_init(&router->model, devices, VIRTUAL_DEVICES);
     svmx__choices_init(&router->choices, &router->model, 1u << VIRTUAL_CPU, 1);
 }

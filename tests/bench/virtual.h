@@ -5,7 +5,8 @@
  *                           |  `-> queue of the GPU -'
  *                  the router, or the oracle, or always the same device
  *
- * A submitter hands over a burst of batches, waits for all of them, pauses and begins again. A device does one batch after
+ * The GPU gets the pipeline of an operation and cell when somebody first wants it there: it is built beside the work, and
+ * the CPU answers meanwhile. Oracle and router pay alike for it. A submitter hands over a burst of batches, waits for all of them, pauses and begins again. A device does one batch after
  * another. What a batch takes is what the model says (plugins/sim/model.h), noise included; the noise of a batch depends on
  * its number and on the device alone, so that two runs of a workload differ by who was chosen and by nothing else. No
  * thread, no clock: the same call gives the same numbers everywhere.
@@ -61,8 +62,7 @@ struct virtual_record {
     uint64_t waited_ns; /* from submit to the end: what the submitter sees */
 };
 
-/* A router that knows nothing yet. Its guess of the GPU is the same for all machines, but for the latency, which is that of
- * one launch of a single element: the executor's self-test sees it before there is any work. */
+/* A router that knows nothing yet and assumes of a GPU what the executor assumes (route.c), whatever the machine. */
 struct virtual_router {
     struct svmx__model model;
     struct svmx__choices choices;
