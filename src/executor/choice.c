@@ -27,6 +27,7 @@ struct svmx__line {
     _Atomic uint32_t probe_loss;            /* what that may cost, ns, a float */
     _Atomic uint32_t turn;                  /* samples so far */
     _Atomic uint32_t look_at;               /* the turn in which to look at all devices again */
+    _Atomic uint32_t surprised;             /* bit d: the first sample of device d was not believed */
     _Atomic uint32_t tried[SVMX__ROUTED];   /* the turn in which the device was last seen to have a new sample */
     _Atomic uint32_t learned[SVMX__ROUTED]; /* its samples then */
 };
@@ -298,12 +299,23 @@ void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *an
 
 /* ---- being told ------------------------------------------------------------------------------------------------- */
 
+/* The first sample of a device in a line is not believed if it is out of all proportion: an accident would keep the device
+ * out for long. The second is, whatever it says. */
+static bool is_believed(const struct svmx__choices *choices, const struct svmx__question *question,
+                        const struct svmx__answer *answer, uint64_t ns) {
+    struct svmx__line *line =
+        find_line(choices, question->op, svmx__cell_of(question->load.units, question->load.work));
+    if (!line || (double)ns <= COULD_BE_OFF * (double)answer->expected_ns) return true;
+    if (get(&line->learned[answer->device]) || is_in(get(&line->surprised), answer->device)) return true;
+    atomic_fetch_or_explicit(&line->surprised, 1u << answer->device, memory_order_relaxed);
+    return false;
+}
+
 /* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. What a first
- * use takes longer is paid once, by whoever comes first: it is not what trying costs. */
-static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, uint64_t ns,
-                         const struct svmx__sample *sample) {
+ * use takes longer is paid once, by whoever comes first: it is not what trying costs. Nor is an accident. */
+static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, uint64_t ns, bool usual) {
     add(&choices->probes, 1);
-    if (sample && sample->first_use) return;
+    if (!usual) return;
     const double lost = (double)ns - (double)answer->incumbent_ns;
     const uint64_t loss = lost > 0 ? (uint64_t)lost : 0;
     add(&choices->probe_ns, loss - (uint64_t)answer->reserved_ns); /* wraps where it lost less: the sum does not */
@@ -315,15 +327,17 @@ static void settle_probe(struct svmx__choices *choices, const struct svmx__answe
 
 void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,
                 uint64_t ns, const struct svmx__sample *sample) {
-    const bool was_probe = answer->why == SVMX__WHY_PROBE;
+    const bool was_probe = answer->why == SVMX__WHY_PROBE, first_use = sample && sample->first_use;
+    const bool believed = !was_probe || first_use || is_believed(choices, question, answer, ns);
     if (answer->expected_ns > 0)
         atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
                                   memory_order_relaxed);
     add(&choices->busy_ns, ns);
-    if (was_probe) settle_probe(choices, answer, ns, sample);
+    if (was_probe) settle_probe(choices, answer, ns, believed && !first_use);
     if (!sample || choices->frozen) return;
-    if (svmx__model_learn(choices->model, question->op, answer->device, &question->load, sample) || was_probe)
-        publish_one(choices, question, answer->device, was_probe);
+    const bool learned =
+        believed && svmx__model_learn(choices->model, question->op, answer->device, &question->load, sample);
+    if (learned || was_probe) publish_one(choices, question, answer->device, was_probe);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */

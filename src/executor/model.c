@@ -47,16 +47,23 @@ static struct svmx__cell *make_cell(struct svmx__curve *curve, uint32_t at) {
     return curve->cells[at];
 }
 
-/* What a launch on the device takes beside computing, all of it where the device does not tell; and how fast bytes go. */
+static void keep_less(_Atomic uint64_t *least, double value) {
+    const uint64_t now = (uint64_t)value + 1, before = atomic_load_explicit(least, memory_order_relaxed);
+    if (!before || now < before) atomic_store_explicit(least, now, memory_order_relaxed);
+}
+
+/* What of a cell is true of the device as a whole: what a launch takes beside computing, and how fast bytes go once they
+ * go. A device that does not tell the parts of a launch says nothing of this. */
 static void note_best(struct svmx__model *model, uint32_t device, const struct svmx__cell *cell) {
     struct svmx__cost cost;
     if (!svmx__cell_count(cell)) return;
     svmx__cell_cost(cell, &cost);
-    const bool tells = cost.setup_ns > 0;
-    const uint64_t beside = (uint64_t)(tells ? cost.setup_ns + cost.transfer_ns : cost.ns) + 1,
-                   rate = tells ? (uint64_t)((double)cell->load.bytes * 1000 / (cost.transfer_ns + 1)) : 0;
-    const uint64_t least = atomic_load_explicit(&model->least_ns[device], memory_order_relaxed);
-    if (!least || beside < least) atomic_store_explicit(&model->least_ns[device], beside, memory_order_relaxed);
+    if (cost.setup_ns <= 0) return;
+    keep_less(&model->least_ns[device], cost.setup_ns + cost.transfer_ns);
+    keep_less(&model->least_transfer_ns[device], cost.transfer_ns);
+    const double first = (double)atomic_load_explicit(&model->least_transfer_ns[device], memory_order_relaxed);
+    if (cost.transfer_ns < 2 * first && cost.transfer_ns > 0) return; /* hardly more than latency */
+    const uint64_t rate = (uint64_t)((double)cell->load.bytes * 1000 / (cost.transfer_ns - first + 1));
     if (rate > atomic_load_explicit(&model->most_bytes_per_us[device], memory_order_relaxed))
         atomic_store_explicit(&model->most_bytes_per_us[device], rate, memory_order_relaxed);
 }
@@ -82,6 +89,7 @@ void svmx__model_init(struct svmx__model *model, const struct svmx__model_device
     for (uint32_t d = 0; d < SVMX__ROUTED; d++) {
         if (d < device_count) model->devices[d] = devices[d];
         atomic_init(&model->least_ns[d], 0);
+        atomic_init(&model->least_transfer_ns[d], 0);
         atomic_init(&model->most_bytes_per_us[d], 0);
         for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++) atomic_init(&model->curves[d][op], NULL);
     }
@@ -105,6 +113,7 @@ void svmx__model_forget(struct svmx__model *model, uint32_t device) {
         svmx__curve_release(curve);
     }
     atomic_store_explicit(&model->least_ns[device], 0, memory_order_relaxed);
+    atomic_store_explicit(&model->least_transfer_ns[device], 0, memory_order_relaxed);
     atomic_store_explicit(&model->most_bytes_per_us[device], 0, memory_order_relaxed);
 }
 

@@ -89,9 +89,10 @@ struct svmx__model {
     uint32_t device_count;
     struct svmx__model_device devices[SVMX__ROUTED];
     _Atomic(struct svmx__curve *) curves[SVMX__ROUTED][SVMX__OP_LIMIT];
-    /* The best that was seen of each device in any cell; 0: nothing was. Better than what was assumed, it replaces it. */
+    /* The best that was seen of each device in any cell, and replaces what was assumed; 0: nothing was seen. */
     _Atomic uint64_t least_ns[SVMX__ROUTED];          /* of a launch, beside computing */
-    _Atomic uint64_t most_bytes_per_us[SVMX__ROUTED]; /* to and from it */
+    _Atomic uint64_t least_transfer_ns[SVMX__ROUTED]; /* of which this is for bytes, however few */
+    _Atomic uint64_t most_bytes_per_us[SVMX__ROUTED]; /* once they go */
     _Atomic uint64_t changes;                /* alarms of all cells */
 };
 
