@@ -17,16 +17,20 @@ libsvmx_core_la_SOURCES += \
 	%D%/inspect.c \
 	%D%/kept.c \
 	%D%/learn.c \
+	%D%/log_read.c %D%/log_read.h \
 	%D%/min_bucket.c \
 	%D%/model.c %D%/model.h \
 	%D%/pipeline.c \
 	%D%/prewarm.c \
 	%D%/prepare.c \
 	%D%/receipt.c \
+	%D%/receipt_json.c \
 	%D%/register.c \
+	%D%/replay.c \
 	%D%/results.c \
 	%D%/route.c \
 	%D%/selftest.c \
 	%D%/stage.c \
 	%D%/stages.h \
-	%D%/submit.c
+	%D%/submit.c \
+	%D%/words.c %D%/words.h

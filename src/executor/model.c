@@ -177,6 +177,7 @@ bool svmx__model_learn(struct svmx__model *model, uint32_t op, uint32_t device, 
 
 static const double NS_FOR_WORK = 0.5; /* on a CPU of which nothing is known */
 static const double CPU_LATENCY_NS = 200;
+static const double LONGEST_NS = 1e18; /* a guess for sizes that cannot be is still a number */
 
 /* What the CPU is known to take for it; 0: nothing is. */
 static double cpu_ns(const struct svmx__model *model, uint32_t op, const struct svmx__load *load) {
@@ -280,7 +281,7 @@ static double bend(const struct svmx__model *model, uint32_t op, uint32_t device
     }
     if (same_depth && above->is && guess > above->ns) guess = above->ns;
     if (same_depth && below->is && guess < below->ns) guess = below->ns;
-    return guess;
+    return guess < LONGEST_NS ? guess : LONGEST_NS;
 }
 
 void svmx__model_cost(const struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,

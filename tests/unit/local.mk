@@ -14,6 +14,7 @@ criterion_suites += \
 	%D%/test_executor \
 	%D%/test_host \
 	%D%/test_inspect \
+	%D%/test_json_read \
 	%D%/test_key \
 	%D%/test_layout_cache \
 	%D%/test_loader \
@@ -43,7 +44,9 @@ criterion_suites += \
 	%D%/test_pipeline_cache \
 	%D%/test_queue \
 	%D%/test_receipt \
+	%D%/test_receipt_json \
 	%D%/test_registry \
+	%D%/test_replay \
 	%D%/test_route \
 	%D%/test_selection \
 	%D%/test_selftest \
