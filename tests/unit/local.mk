@@ -42,9 +42,11 @@ criterion_suites += \
 	%D%/test_op_vec_f32 \
 	%D%/test_operations_doc \
 	%D%/test_pipeline_cache \
+	%D%/test_policy \
 	%D%/test_queue \
 	%D%/test_receipt \
 	%D%/test_receipt_json \
+	%D%/test_record \
 	%D%/test_registry \
 	%D%/test_replay \
 	%D%/test_route \
