@@ -59,8 +59,7 @@ static struct cli_text latency(double ns) { return cli_duration(ns > 0 ? (uint64
 
 static void header_text(struct cli_table *table) {
     table->right = 0x7e;
-    cli_table_row(table,
-                  (const char *[]){"#", "LATENCY IN", "OUT", "DEVICE IN", "OUT", "STAGING IN", "OUT", "DEVICE"});
+    cli_table_row(table, (const char *[]){"#", "LATENCY IN", "OUT", "DEVICE IN", "OUT", "STAGING IN", "OUT", "DEVICE"});
 }
 
 static void device_text(struct cli_table *table, const struct measured *measured) {
@@ -79,7 +78,7 @@ static void device_text(struct cli_table *table, const struct measured *measured
     struct cli_text host_in = rate(bandwidth->host_in_bytes_per_ns), host_out = rate(bandwidth->host_out_bytes_per_ns);
     cli_table_row(table, (const char *[]){number.line, latency_in.line, latency_out.line, in.line, out.line,
                                           host_in.line, host_out.line, label.line});
-    char note[128];
+    char note[192];
     snprintf(note, sizeof note, "copies of up to %s%s", cli_bytes(bandwidth->bytes).line,
              bandwidth->in_place ? "; kernels reach staging memory themselves, DEVICE is saved" : "");
     cli_table_note(table, 7, note);
@@ -121,8 +120,8 @@ static enum cli_exit devices_measure(const struct cli_session *session, const st
         struct measured measured = {
             .index = i, .device.size = sizeof measured.device, .bandwidth.size = sizeof measured.bandwidth};
         if (svmx_device_get(session->executor, i, &measured.device) != SVMX_OK || !is_meant(&measured, item)) continue;
-        measured.status = svmx_bandwidth_measure(session->executor, i, args->own[BYTES].number, &measured.bandwidth,
-                                                 &measured.error);
+        measured.status =
+            svmx_bandwidth_measure(session->executor, i, args->own[BYTES].number, &measured.bandwidth, &measured.error);
         if (measured.status != SVMX_OK && measured.status != SVMX_ERR_UNSUPPORTED)
             code = cli_session_failed(measured.device.name, measured.status, measured.error.text);
         if (json)

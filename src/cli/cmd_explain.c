@@ -140,8 +140,7 @@ static void explain_text(const struct explanation *explanation) {
     bool measured = false;
     for (size_t i = 0; i < explanation->count; i++)
         measured = measured || explanation->candidates[i].kind != SVMX_COST_GUESSED;
-    printf("%s: a task of %s\n\n", explanation->op.name,
-           cli_counted(explanation->units, explanation->op.unit).line);
+    printf("%s: a task of %s\n\n", explanation->op.name, cli_counted(explanation->units, explanation->op.unit).line);
     if (explanation->count) candidates_text(explanation);
     putchar('\n');
     winner_text(explanation);
@@ -186,8 +185,7 @@ static void explain_json(const struct explanation *explanation) {
     else
         cli_json_number(&json, "crossover", explanation->crossover);
     cli_json_open(&json, "candidates", '[');
-    for (size_t i = 0; i < explanation->count; i++)
-        candidate_json(&json, explanation, &explanation->candidates[i]);
+    for (size_t i = 0; i < explanation->count; i++) candidate_json(&json, explanation, &explanation->candidates[i]);
     cli_json_close(&json);
     cli_json_close(&json);
 }

@@ -28,7 +28,7 @@ static const struct cli_option options[OPTION_COUNT] = {
                        .value = "P",
                        .number = true,
                        .minimum = 1,
-                       .maximum = 100,
+                       .maximum = 50,
                        .standard = "1",
                        .help = "of busy time that trying devices may cost"},
 };
@@ -108,8 +108,7 @@ static void decisions_text(const struct svmx_replay *sums) {
            cli_counted(sums->shadows, "run").line);
     printf("  decisions   %s the same as recorded, %s otherwise", cli_count(sums->same).line,
            cli_count(sums->different).line);
-    if (sums->different)
-        printf(" (%s where only one of both tried a device)", cli_count(sums->different_probes).line);
+    if (sums->different) printf(" (%s where only one of both tried a device)", cli_count(sums->different_probes).line);
     printf("\n  no choice   %s: one device could have them, or the policy said which\n", cli_count(sums->forced).line);
     printf("  to learn    %s sent to a device to learn what they take there\n", cli_count(sums->probes).line);
     printf("  switches    %s, and %s that a device had changed its speed\n", cli_count(sums->switches).line,

@@ -109,9 +109,9 @@ static void devices_text(const svmx_executor_t *executor) {
         struct cli_text busy = cli_duration(device.busy_ns), failures = cli_count(device.failures);
         struct cli_text own = cli_duration(device.device_ns);
         struct cli_device_label label = cli_device_label(&device);
-        cli_table_row(&table, (const char *[]){tasks.line, launches.line, in.line, out.line, busy.line,
-                                               device.clock == SVMX_CLOCK_USED ? own.line : "-", failures.line,
-                                               label.line});
+        cli_table_row(&table,
+                      (const char *[]){tasks.line, launches.line, in.line, out.line, busy.line,
+                                       device.clock == SVMX_CLOCK_USED ? own.line : "-", failures.line, label.line});
         device_notes(&table, &device);
     }
     putchar('\n');

@@ -191,6 +191,18 @@ static double cpu_ns(const struct svmx__model *model, uint32_t op, const struct 
     return best;
 }
 
+/* relaxed: each number stands for itself */
+static double number_of(const double *number) {
+    double value;
+    __atomic_load(number, &value, __ATOMIC_RELAXED);
+    return value;
+}
+
+void svmx__model_set_bus(struct svmx__model *model, uint32_t device, double latency_ns, double bytes_per_ns) {
+    __atomic_store(&model->devices[device].latency_ns, &latency_ns, __ATOMIC_RELAXED);
+    __atomic_store(&model->devices[device].bytes_per_ns, &bytes_per_ns, __ATOMIC_RELAXED);
+}
+
 static struct svmx__cost first_guess(const struct svmx__model *model, uint32_t op, uint32_t device,
                                      const struct svmx__load *load) {
     const struct svmx__model_device *of = &model->devices[device];
@@ -199,8 +211,8 @@ static struct svmx__cost first_guess(const struct svmx__model *model, uint32_t o
     if (!of->on_host) compute = cpu_ns(model, op, load);
     if (compute == 0) compute = CPU_LATENCY_NS + NS_FOR_WORK * (double)load->work;
     const double least = (double)atomic_load_explicit(&model->least_ns[device], memory_order_relaxed);
-    cost.setup_ns = of->on_host ? 0 : least > 0 ? least : of->latency_ns;
-    cost.transfer_ns = of->on_host ? 0 : (double)load->bytes / of->bytes_per_ns;
+    cost.setup_ns = of->on_host ? 0 : least > 0 ? least : number_of(&of->latency_ns);
+    cost.transfer_ns = of->on_host ? 0 : (double)load->bytes / number_of(&of->bytes_per_ns);
     cost.compute_ns = of->on_host ? compute : compute / of->times_faster;
     cost.ns = cost.p99_ns = cost.setup_ns + cost.transfer_ns + cost.compute_ns;
     return cost;

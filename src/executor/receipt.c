@@ -98,6 +98,8 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     receipt->why = part->answer.why;
     receipt->policy = part->policy;
     receipt->learned = learned;
+    receipt->flags = (sample->first_use ? (uint32_t)SVMX_RECEIPT_FIRST_USE : 0) |
+                     (sample->contended ? (uint32_t)SVMX_RECEIPT_CONTENDED : 0);
     receipt->expected_ns = (uint64_t)part->answer.expected_ns;
     receipt->setup_ns = sample->setup_ns;
     receipt->transfer_ns = sample->transfer_ns;

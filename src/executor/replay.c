@@ -304,7 +304,7 @@ static enum svmx_status run_all(struct replay *replay, const struct svmx_replay_
 static const struct svmx_replay_options *options_of(const struct svmx_replay_options *given) {
     static const struct svmx_replay_options none = {.size = sizeof none};
     if (!given) return &none;
-    if (given->size < FIRST_OPTIONS || given->probe_percent > 100) return NULL;
+    if (given->size < FIRST_OPTIONS || given->probe_percent > 50) return NULL;
     if (given->learn && strcmp(given->learn, "on") != 0 && strcmp(given->learn, "strict") != 0) return NULL;
     return given;
 }

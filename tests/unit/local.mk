@@ -1,5 +1,6 @@
 criterion_suites += \
 	%D%/test_alloc \
+	%D%/test_bandwidth \
 	%D%/test_batch \
 	%D%/test_binary_list \
 	%D%/test_binary_store \

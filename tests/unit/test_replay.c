@@ -352,7 +352,7 @@ Test(replay, what_is_refused) {
     cr_assert_eq(svmx_replay("", 0, NULL, NULL, NULL, 0, NULL), SVMX_ERR_ARGUMENT);
     cr_assert_eq(svmx_replay("", 0, NULL, &result, NULL, 1, NULL), SVMX_ERR_ARGUMENT);
     cr_assert_eq(svmx_replay("", 0, &options, &result, NULL, 0, NULL), SVMX_ERR_ARGUMENT);
-    options = (struct svmx_replay_options){.size = sizeof options, .probe_percent = 101};
+    options = (struct svmx_replay_options){.size = sizeof options, .probe_percent = 51};
     cr_assert_eq(svmx_replay("", 0, &options, &result, NULL, 0, NULL), SVMX_ERR_ARGUMENT);
     options = (struct svmx_replay_options){.size = 8};
     cr_assert_eq(svmx_replay("", 0, &options, &result, NULL, 0, NULL), SVMX_ERR_ARGUMENT);
