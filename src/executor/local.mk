@@ -35,6 +35,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/results.c \
 	%D%/route.c \
 	%D%/selftest.c \
+	%D%/split.c \
 	%D%/stage.c \
 	%D%/stages.h \
 	%D%/submit.c \
