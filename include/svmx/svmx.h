@@ -724,7 +724,7 @@ struct svmx_replay {
     /* Batches that the router decided when the log was written, and would decide the same way or otherwise; of the latter,
      * those where only one of both tried a device to learn. */
     uint64_t same, different, different_probes;
-    uint64_t forced;  /* the rest: one device could have them, or the policy said which */
+    uint64_t forced;  /* the rest: one device could have them, the policy said which, or they are pieces of a cut */
     uint64_t unknown; /* batches sent to a device of which the log has no time for them */
     uint64_t probes;
     uint64_t

@@ -184,7 +184,8 @@ static void count_decision(struct replay *replay, const struct svmx__recorded *b
                            const struct svmx__question *question, const struct svmx__answer *answer) {
     struct svmx_replay *sums = &replay->sums;
     const bool one = (question->allowed & (question->allowed - 1)) == 0;
-    const bool decided = batch->policy == SVMX_POLICY_AUTO || batch->policy == SVMX_POLICY_SPLIT;
+    const bool decided = (batch->policy == SVMX_POLICY_AUTO || batch->policy == SVMX_POLICY_SPLIT) &&
+                         batch->why != SVMX_WHY_SPLIT; /* a piece goes where the cut says */
     const bool chosen_then = (batch->allowed & (batch->allowed - 1)) != 0;
     if (one || !decided || !chosen_then) {
         sums->forced++;

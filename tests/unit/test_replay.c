@@ -156,7 +156,7 @@ Test(replay, strict_tries_nothing) {
     run_with("strict");
     cr_assert_eq(result.probes, 0);
     cr_assert_gt(result.different, 0);
-    cr_assert_eq(result.different, result.different_probes + devices[1].recorded - result.different_probes);
+    cr_assert_eq(result.different, result.different_probes, "but what the router of the log tried is learned from");
 }
 
 /* ---- logs by hand -------------------------------------------------------------------------------------------------- */
