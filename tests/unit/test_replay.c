@@ -91,6 +91,14 @@ static void run_with(const char *learn) {
 
 static void run(void) { run_with("on"); }
 
+/* A device by the number that it has in the log: they come out in the order in which they appear there. */
+static const struct svmx_replay_device *device(uint32_t number) {
+    size_t at = 0;
+    while (at < device_count && devices[at].number != number) at++;
+    cr_assert_lt(at, device_count, "no line has device %u", number);
+    return &devices[at];
+}
+
 static void forget(void) {
     free(text);
     text = NULL;
@@ -134,12 +142,12 @@ Test(replay, what_a_router_wrote_is_decided_the_same_way) {
     cr_assert_eq(result.unknown + result.forced + result.different, 0);
     cr_assert_gt(result.probes, 0);
     cr_assert_eq(device_count, 2);
-    cr_assert_gt(devices[1].chosen, devices[1].probes, "large ones go to the faster device");
-    for (size_t d = 0; d < 2; d++) {
-        cr_assert_eq(devices[d].chosen, devices[d].recorded);
-        cr_assert_eq(devices[d].chosen_ns, devices[d].recorded_ns);
+    cr_assert_gt(device(1)->chosen, device(1)->probes, "large ones go to the faster device");
+    for (uint32_t d = 0; d < 2; d++) {
+        cr_assert_eq(device(d)->chosen, device(d)->recorded);
+        cr_assert_eq(device(d)->chosen_ns, device(d)->recorded_ns);
     }
-    cr_assert_eq(result.recorded_ns, devices[0].recorded_ns + devices[1].recorded_ns);
+    cr_assert_eq(result.recorded_ns, device(0)->recorded_ns + device(1)->recorded_ns);
     cr_assert_eq(result.compared, 0, "there is no time of a second device");
 }
 
@@ -175,10 +183,10 @@ Test(replay, the_oracle_of_a_steady_log) {
     cr_assert_eq(result.compared, 4000);
     cr_assert_eq(result.oracle_ns, UINT64_C(4000) * 100000);
     cr_assert_eq(result.compared_recorded_ns, UINT64_C(4000) * 1000000);
-    cr_assert_eq(result.compared_ns, devices[0].chosen * 1000000 + devices[1].chosen * 100000);
-    cr_assert_gt(devices[1].chosen, 3500, "it goes to the device that is ten times faster");
+    cr_assert_eq(result.compared_ns, device(0)->chosen * 1000000 + device(1)->chosen * 100000);
+    cr_assert_gt(device(1)->chosen, 3500, "it goes to the device that is ten times faster");
     cr_assert_eq(result.switches, 1);
-    cr_assert_eq(result.different, devices[1].chosen);
+    cr_assert_eq(result.different, device(1)->chosen);
     cr_assert_eq(result.unknown, 0);
 }
 
@@ -196,33 +204,33 @@ Test(replay, the_oracle_has_the_same_margin) {
 Test(replay, a_device_that_slows_down_is_left) {
     for (uint32_t i = 0; i < 1000; i++) write_batch((struct batch){.cpu_ns = 1000000, .gpu_ns = 100000, .device = 1});
     run();
-    const uint64_t before = devices[1].chosen;
+    const uint64_t before = device(1)->chosen;
     for (uint32_t i = 0; i < 1000; i++) write_batch((struct batch){.cpu_ns = 1000000, .gpu_ns = 9000000, .device = 1});
     run();
     cr_assert_geq(result.drifts, 1);
-    cr_assert_leq(devices[1].chosen - devices[1].probes, before + 16, "left within 16 batches");
+    cr_assert_leq(device(1)->chosen - device(1)->probes, before + 16, "left within 16 batches");
     cr_assert_eq(result.switches, 2, "there and back");
 }
 
 Test(replay, an_outlier_changes_nothing) {
     for (uint32_t i = 0; i < 1000; i++) write_batch((struct batch){.cpu_ns = 1000000, .gpu_ns = 100000, .device = 1});
     run();
-    const uint64_t before = devices[1].chosen;
+    const uint64_t before = device(1)->chosen;
     write_batch((struct batch){.cpu_ns = 1000000, .gpu_ns = 100000000, .device = 1});
     for (uint32_t i = 0; i < 200; i++) write_batch((struct batch){.cpu_ns = 1000000, .gpu_ns = 100000, .device = 1});
     run();
     cr_assert_eq(result.drifts, 0);
     cr_assert_eq(result.switches, 1, "only the first one, away from the CPU");
-    cr_assert_eq(devices[1].chosen - before, 201);
+    cr_assert_eq(device(1)->chosen - before, 201);
 }
 
 Test(replay, what_was_recorded_is_learned_even_if_another_device_is_chosen) {
     for (uint32_t i = 0; i < 100; i++) write_batch((struct batch){.cpu_ns = 1000000});
     run_with("strict");
-    cr_assert_eq(devices[1].chosen, 0, "nothing is known of it");
+    cr_assert_eq(device(1)->chosen, 0, "nothing is known of it");
     for (uint32_t i = 0; i < 100; i++) write_batch((struct batch){.gpu_ns = 100000, .device = 1});
     run_with("strict");
-    cr_assert_gt(devices[1].chosen, 90);
+    cr_assert_gt(device(1)->chosen, 90);
     cr_assert_gt(result.unknown, 0, "of the first ones on the CPU there is no time");
     cr_assert_eq(result.compared, 0);
 }
@@ -230,11 +238,11 @@ Test(replay, what_was_recorded_is_learned_even_if_another_device_is_chosen) {
 Test(replay, backlogs_are_those_of_the_log) {
     for (uint32_t i = 0; i < 1000; i++) write_batch((struct batch){.cpu_ns = 150000, .gpu_ns = 100000, .device = 1});
     run();
-    const uint64_t before = devices[0].chosen;
+    const uint64_t before = device(0)->chosen;
     for (uint32_t i = 0; i < 10; i++)
         write_batch((struct batch){.cpu_ns = 150000, .gpu_ns = 100000, .why = "backlog", .backlog_ns = {0, 500000}});
     run();
-    cr_assert_eq(devices[0].chosen, before + 10, "the GPU has too much to do");
+    cr_assert_eq(device(0)->chosen, before + 10, "the GPU has too much to do");
 }
 
 Test(replay, devices_that_could_not_have_it_do_not_get_it) {
@@ -264,7 +272,7 @@ Test(replay, the_same_tag_and_size_on_another_device_is_a_shadow_run) {
     cr_assert_eq(result.forced, 500, "the policy said where, so there was no decision to compare with");
     cr_assert_eq(result.compared, 500);
     cr_assert_eq(result.oracle_ns, UINT64_C(500) * 100000);
-    cr_assert_gt(devices[1].chosen, 400);
+    cr_assert_gt(device(1)->chosen, 400);
 }
 
 Test(replay, what_is_not_the_same_work_is_no_shadow_run) {
