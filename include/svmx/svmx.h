@@ -647,13 +647,18 @@ struct svmx_receipt {
     uint64_t setup_ns, transfer_ns, compute_ns; /* what it took: stage, run and collect, cut another way */
     uint64_t result_hash;                       /* svmx_batch_set_hash, else 0 */
     uint32_t candidate_count;
-    uint32_t reserved;
+    uint32_t flags; /* enum svmx_receipt_flags */
     struct svmx_receipt_candidate {
         uint32_t device;
         uint32_t verdict;     /* enum svmx_verdict */
         uint64_t expected_ns; /* 0: not known */
         uint64_t backlog_ns;  /* that it had before this one */
     } candidates[4];          /* the first devices that might have computed it */
+};
+
+enum svmx_receipt_flags {
+    SVMX_RECEIPT_FIRST_USE = 1 << 0, /* it compiled or allocated what the next ones found */
+    SVMX_RECEIPT_CONTENDED = 1 << 1  /* something else wanted the cores meanwhile */
 };
 
 /* Why a device was chosen. */
@@ -696,6 +701,63 @@ SVMX_EXPORT enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint6
  */
 SVMX_EXPORT enum svmx_status svmx_receipt_json(const svmx_executor_t *executor, const struct svmx_receipt *receipt,
                                                char *text, size_t bytes, size_t *length);
+
+/* ---- a log of receipts, run again ---- */
+
+/* How to run it. Start from {.size = sizeof(struct svmx_replay_options)}: a field left zero or NULL is not set. */
+struct svmx_replay_options {
+    size_t size;
+    const char *learn;      /* "on"; "strict": no device is tried for the sake of learning; default on */
+    uint32_t probe_percent; /* of busy time that trying devices may cost; default 1 */
+    uint32_t reserved;
+    /* Told of each line that is bad: its number, from 1, and what is wrong with it. May be NULL. */
+    void (*bad)(void *user, uint64_t line, const char *reason);
+    void *user;
+};
+
+/* What came out. A batch here is one line: one launch. */
+struct svmx_replay {
+    size_t size; /* set by the caller */
+    uint64_t lines, bad_lines;
+    uint64_t batches; /* lines that were run again */
+    uint64_t shadows; /* lines that are another run of a batch, on another device */
+    /* Batches that the router decided when the log was written, and would decide the same way or otherwise; of the latter,
+     * those where only one of both tried a device to learn. */
+    uint64_t same, different, different_probes;
+    uint64_t forced;  /* the rest: one device could have them, the policy said which, or they are pieces of a cut */
+    uint64_t unknown; /* batches sent to a device of which the log has no time for them */
+    uint64_t probes;
+    uint64_t
+        switches; /* how often an operation of about the same size went to another device than the last one, probes apart */
+    uint64_t drifts;      /* how often a device was found to have changed its speed for good */
+    uint64_t recorded_ns; /* what all batches took when the log was written */
+    /* Batches for which the log has the time of the device that was chosen now and of another one: what they took as chosen
+     * now, as chosen then, and with the best of the known devices for each in hindsight, under the same margin. */
+    uint64_t compared, compared_ns, compared_recorded_ns, oracle_ns;
+};
+
+/* A device of the log. */
+struct svmx_replay_device {
+    size_t size; /* set by the caller, in every element */
+    char backend[32], name[64];
+    uint32_t number; /* that it had in the executor that wrote the log */
+    uint32_t modelled;
+    uint64_t recorded, recorded_ns; /* batches that it had, and what they took */
+    uint64_t chosen, chosen_ns;     /* that it was given now; the time of those that the log has one of */
+    uint64_t unknown, probes;       /* of those given now: without a time; to learn */
+};
+
+/*
+ * Runs the routing of a log again, lines of svmx_receipt_json in the order in which they come, with a model that knows
+ * nothing yet: the same log gives the same numbers on every machine, and no device is needed. It takes the text and not
+ * a path: a log may come from a pipe or from memory, and a library has no business in opening files by names that came
+ * from elsewhere. Lines that are bad are told, counted and left out. docs/RECEIPTS.md says what a shadow run is.
+ * `devices` gets at most `capacity` devices in the order of their appearance, *count (may be NULL) how many there are; `options`
+ * may be NULL. Errors: ARGUMENT (NULL, size, learn), MEMORY. Any thread.
+ */
+SVMX_EXPORT enum svmx_status svmx_replay(const char *log, size_t length, const struct svmx_replay_options *options,
+                                         struct svmx_replay *replay, struct svmx_replay_device *devices,
+                                         size_t capacity, size_t *count);
 
 /* ---- why would this go where? ---- */
 

@@ -23,5 +23,5 @@ enum cli_exit run_answer_read(const struct run *run, svmx_batch_t *batch, struct
                   *receipt.reason ? receipt.reason : "it does not offer this operation");
         return CLI_FAILED;
     }
-    return CLI_OK;
+    return run_receipts_write(run, batch);
 }

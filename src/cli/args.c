@@ -31,6 +31,10 @@ const struct cli_option cli_common_options[CLI_COMMON_COUNT] = {
     [CLI_VARIANT] = {.name = "variant",
                      .value = "V",
                      .help = "kernel variant that CPU backends must use, such as avx2 or scalar"},
+    [CLI_POLICY] = {.name = "policy",
+                    .value = "P",
+                    .help = "who may compute, in the words of SUPERVM_POLICY: auto, cpu, gpu, split,\n"
+                            "order, fixed:N, auto:LOW..HIGH (see svmx(7))"},
 };
 
 size_t cli_common_count(const struct cli_command *command) {

@@ -31,7 +31,7 @@ struct cli_value {
 };
 
 /* Options that every command has, then those of commands that open an executor. */
-enum cli_common { CLI_HELP, CLI_JSON, CLI_BACKEND, CLI_DEVICE, CLI_THREADS, CLI_VARIANT, CLI_COMMON_COUNT };
+enum cli_common { CLI_HELP, CLI_JSON, CLI_BACKEND, CLI_DEVICE, CLI_THREADS, CLI_VARIANT, CLI_POLICY, CLI_COMMON_COUNT };
 extern const struct cli_option cli_common_options[CLI_COMMON_COUNT];
 
 /* How many of them a command has: a prefix of the table. */

@@ -84,6 +84,9 @@ static void device_json(struct cli_json *json, uint32_t index, const struct svmx
     cli_json_bool(json, "test", device->flags & SVMX_DEVICE_TEST);
     cli_json_bool(json, "modelled", device->kind == SVMX_DEVICE_MODEL);
     cli_json_bool(json, "usable", device->usable);
+    cli_json_number(json, "device_ns", device->device_ns);
+    cli_json_number(json, "backlog_ns", device->backlog_ns);
+    cli_json_text(json, "clock", cli_device_clock(device));
     cli_json_close(json);
 }
 

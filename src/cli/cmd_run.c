@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "run.h"
+#include <string.h>
 
 static const struct cli_option run_options[RUN_OPTION_COUNT] = {
     [RUN_SIZE] = {.name = "size",
@@ -34,6 +35,10 @@ static const struct cli_option run_options[RUN_OPTION_COUNT] = {
                   .help = "of the made-up data; task i has seed S + i"},
     [RUN_STDIN] = {.name = "stdin", .help = "take items from standard input, one a line"},
     [RUN_QUIET] = {.name = "quiet", .letter = 'q', .help = "print the hash only; no notes, no warnings"},
+    [RUN_RECEIPT] = {.name = "receipt",
+                     .value = "FILE",
+                     .help = "write a line of JSON for each launch, the first run included, to FILE,\n"
+                             "or to standard output for '-'; svmx replay reads them"},
 };
 
 /* Options of made-up data make no sense beside --stdin, and to ignore them would be to lie. */
@@ -42,6 +47,10 @@ static enum cli_exit options_check(const struct cli_args *args) {
         if (args->own[i].given)
             return cli_args_refuse(args->command, "--%s is for made-up data and does not go with --stdin",
                                    run_options[i].name);
+    const char *receipt = args->own[RUN_RECEIPT].text;
+    const bool both = receipt && strcmp(receipt, "-") == 0;
+    if (both && (args->own[RUN_STDIN].given || cli_args_json(args)))
+        return cli_args_refuse(args->command, "--receipt - would mix with the results: give a file");
     return CLI_OK;
 }
 
@@ -51,7 +60,9 @@ static enum cli_exit run_run(const struct cli_args *args) {
     if (code == CLI_OK) code = cli_session_open(&run.session, args, run.quiet);
     if (code != CLI_OK) return code;
     code = cli_session_op(&run.session, args->operands[0], &run.op);
+    if (code == CLI_OK) code = run_receipts_open(&run);
     if (code == CLI_OK) code = args->own[RUN_STDIN].given ? run_stdin(&run) : run_example(&run);
+    code = run_receipts_close(&run, code);
     cli_session_close(&run.session);
     return code;
 }
@@ -68,7 +79,10 @@ const struct cli_command cli_run = {
                "as hex, 'invalid' where the operation says so. With --json each line is an object:\n"
                "  {\"line\":1,\"valid\":true,\"outputs\":[\"HEX\"]}\n"
                "A bad line ends the run with exit status 1, after the results of those before it.\n"
-               "  printf '616263\\n-\\n' | svmx run keccak256 --stdin\n",
+               "  printf '616263\\n-\\n' | svmx run keccak256 --stdin\n"
+               "\n"
+               "--receipt: what each launch took, where, why it went there and what else might have had it\n"
+               "(docs/RECEIPTS.md). Runs are tagged 1, 2, 3 ... in their order.\n",
     .operand_min = 1,
     .operand_max = 1,
     .executor = true,

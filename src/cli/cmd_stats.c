@@ -40,6 +40,13 @@ static const struct counter counters[] = {
     COUNTER("cache", "stored", cache_stored),
     COUNTER("cache", "removed", cache_removed),
     COUNTER("cache", "evicted", cache_evicted),
+    COUNTER("choices", "probes", probes),
+    COUNTER("choices", "probe_ns", probe_ns),
+    COUNTER("choices", "drifts", drifts),
+    COUNTER("choices", "regret_ppm", regret_ppm),
+    COUNTER("choices", "regret_low_ppm", regret_low_ppm),
+    COUNTER("choices", "regret_high_ppm", regret_high_ppm),
+    COUNTER("choices", "receipts", receipts),
 };
 enum { COUNTERS = sizeof counters / sizeof *counters };
 
@@ -70,18 +77,42 @@ static void counters_text(const struct svmx_stats *stats) {
     cli_table_print(&table);
 }
 
+/* Regret is an estimate: it has an interval, or there is none. */
+static void regret_text(const struct svmx_stats *stats) {
+    if (stats->probes == 0) {
+        puts("\nRegret: not known, because no launch was sent to a device to learn.");
+        return;
+    }
+    printf("\nRegret: launches could have been faster elsewhere by %.2f %% of their time, as %s showed\n"
+           "(%.2f %% to %.2f %% with 95 %% confidence).\n",
+           (double)stats->regret_ppm / 1e4, cli_counted(stats->probes, "probe").line,
+           (double)stats->regret_low_ppm / 1e4, (double)stats->regret_high_ppm / 1e4);
+}
+
+static void device_notes(struct cli_table *table, const struct svmx_device *device) {
+    char note[96];
+    if (device->clock == SVMX_CLOCK_REFUSED)
+        cli_table_note(table, 7, "what its own clock says cannot be: host time counts");
+    snprintf(note, sizeof note, "%s of work still to do", cli_duration(device->backlog_ns).line);
+    if (device->backlog_ns) cli_table_note(table, 7, note);
+}
+
 static void devices_text(const svmx_executor_t *executor) {
-    struct cli_table table = cli_table_start(7);
-    table.right = 0x3f;
-    cli_table_row(&table, (const char *[]){"TASKS", "LAUNCHES", "IN", "OUT", "BUSY", "FAILURES", "DEVICE"});
+    struct cli_table table = cli_table_start(8);
+    table.right = 0x7f;
+    cli_table_row(&table,
+                  (const char *[]){"TASKS", "LAUNCHES", "IN", "OUT", "BUSY", "BY ITS CLOCK", "FAILURES", "DEVICE"});
     struct svmx_device device = {.size = sizeof device};
     for (uint32_t i = 0; svmx_device_get(executor, i, &device) == SVMX_OK; i++) {
         struct cli_text tasks = cli_count(device.tasks), launches = cli_count(device.launches);
         struct cli_text in = cli_bytes(device.bytes_in), out = cli_bytes(device.bytes_out);
         struct cli_text busy = cli_duration(device.busy_ns), failures = cli_count(device.failures);
+        struct cli_text own = cli_duration(device.device_ns);
         struct cli_device_label label = cli_device_label(&device);
-        cli_table_row(&table, (const char *[]){tasks.line, launches.line, in.line, out.line, busy.line, failures.line,
-                                               label.line});
+        cli_table_row(&table,
+                      (const char *[]){tasks.line, launches.line, in.line, out.line, busy.line,
+                                       device.clock == SVMX_CLOCK_USED ? own.line : "-", failures.line, label.line});
+        device_notes(&table, &device);
     }
     putchar('\n');
     cli_table_print(&table);
@@ -129,6 +160,9 @@ static void device_json(struct cli_json *json, uint32_t index, const struct svmx
     cli_json_number(json, "bytes_out", device->bytes_out);
     cli_json_number(json, "busy_ns", device->busy_ns);
     cli_json_number(json, "failures", device->failures);
+    cli_json_number(json, "device_ns", device->device_ns);
+    cli_json_number(json, "backlog_ns", device->backlog_ns);
+    cli_json_text(json, "clock", cli_device_clock(device));
     cli_json_close(json);
 }
 
@@ -175,6 +209,7 @@ static enum cli_exit stats_print(const struct cli_session *session, const struct
         return CLI_OK;
     }
     counters_text(&stats);
+    regret_text(&stats);
     devices_text(session->executor);
     sizes_text(session->executor);
     return CLI_OK;

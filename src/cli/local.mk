@@ -5,11 +5,14 @@ svmx_LDADD = libsvmx.la
 svmx_SOURCES = \
 	%D%/answer.c \
 	%D%/args.c %D%/args.h \
+	%D%/cmd_bandwidth.c \
 	%D%/cmd_cache.c \
 	%D%/cmd_config.c \
 	%D%/cmd_conform.c \
 	%D%/cmd_devices.c \
+	%D%/cmd_explain.c \
 	%D%/cmd_ops.c \
+	%D%/cmd_replay.c \
 	%D%/cmd_run.c \
 	%D%/cmd_stats.c \
 	%D%/cmd_tune.c \
@@ -26,6 +29,7 @@ svmx_SOURCES = \
 	%D%/main.c \
 	%D%/run.h \
 	%D%/run_example.c \
+	%D%/run_receipts.c \
 	%D%/run_report.c \
 	%D%/run_stdin.c \
 	%D%/session.c %D%/session.h \

@@ -4,6 +4,7 @@
  *   cmd_run.c      options, operation, executor
  *   run_example.c  made-up data: how fast, where, and a hash of the result
  *   run_stdin.c    data from standard input, a line an item
+ *   run_receipts.c a line of JSON for each launch, where the user wants them
  *   answer.c       which devices answered a batch, by its receipts
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -12,15 +13,17 @@
 #define SVMX_CLI_RUN_H
 
 #include "session.h"
+#include <stdio.h>
 
 /* Options of `run`, in the order of its table. */
-enum { RUN_SIZE, RUN_TASKS, RUN_REPEAT, RUN_SEED, RUN_STDIN, RUN_QUIET, RUN_OPTION_COUNT };
+enum { RUN_SIZE, RUN_TASKS, RUN_REPEAT, RUN_SEED, RUN_STDIN, RUN_QUIET, RUN_RECEIPT, RUN_OPTION_COUNT };
 
 struct run {
     struct cli_session session;
     struct svmx_op op;
     const struct cli_args *args;
     bool json, quiet;
+    FILE *receipts; /* NULL: they are not wanted */
 };
 
 enum cli_exit run_example(const struct run *run);
@@ -34,5 +37,11 @@ struct run_answer {
 
 /* Reads the receipts of a batch that is done. CLI_FAILED when --device demanded a device and another one answered. */
 enum cli_exit run_answer_read(const struct run *run, svmx_batch_t *batch, struct run_answer *answer);
+
+/* Opens what --receipt names; CLI_OK, or another code after a message. Close says if something could not be written. */
+enum cli_exit run_receipts_open(struct run *run);
+enum cli_exit run_receipts_close(struct run *run, enum cli_exit so_far);
+/* Writes a line for each launch of a batch that is done. */
+enum cli_exit run_receipts_write(const struct run *run, svmx_batch_t *batch);
 
 #endif

@@ -57,8 +57,10 @@ static uint64_t now_ns(void) {
 }
 
 static enum cli_exit run_once(struct trial *trial, uint64_t *ns) {
+    enum svmx_status status = svmx_batch_set_tag(trial->batch, ++trial->runs);
+    if (status != SVMX_OK) return cli_session_failed("svmx_batch_set_tag", status, svmx_batch_error(trial->batch));
     uint64_t start = now_ns();
-    enum svmx_status status = svmx_run(trial->batch);
+    status = svmx_run(trial->batch);
     *ns = now_ns() - start;
     if (status != SVMX_OK) return cli_session_failed(trial->run->op.name, status, svmx_batch_error(trial->batch));
     return run_answer_read(trial->run, trial->batch, &trial->answer);

@@ -24,6 +24,7 @@ struct stream {
     svmx_batch_t *batch;
     struct cli_items items;
     uint64_t printed; /* lines answered so far */
+    uint64_t chunks;  /* run so far: the tag of the last one */
     struct run_answer answer;
     char *text; /* one line of results */
 };
@@ -111,6 +112,7 @@ static enum cli_exit chunk_run(struct stream *stream) {
     cli_items_args(&stream->items, args);
     enum svmx_status status = svmx_batch_reset(stream->batch);
     if (status == SVMX_OK) status = svmx_batch_add(stream->batch, op->id, args, op->param_count);
+    if (status == SVMX_OK) status = svmx_batch_set_tag(stream->batch, ++stream->chunks);
     if (status == SVMX_OK) status = svmx_run(stream->batch);
     if (status != SVMX_OK) return chunk_failed(stream, status);
     enum cli_exit code = run_answer_read(stream->run, stream->batch, &stream->answer);

@@ -57,6 +57,7 @@ enum cli_exit cli_session_open(struct cli_session *session, const struct cli_arg
         .backends = common[CLI_BACKEND].text,
         .variant = common[CLI_VARIANT].text,
         .threads = (uint32_t)common[CLI_THREADS].number,
+        .policy = common[CLI_POLICY].text,
         .log = quiet ? log_errors_only : NULL,
     };
     if (session->demanded) {
@@ -115,6 +116,15 @@ const char *cli_device_kind(const struct svmx_device *device) {
     case SVMX_DEVICE_GPU: return "gpu";
     case SVMX_DEVICE_ACCELERATOR: return "accelerator";
     case SVMX_DEVICE_MODEL: return "modelled";
+    }
+    return "unknown";
+}
+
+const char *cli_device_clock(const struct svmx_device *device) {
+    switch ((enum svmx_device_clock)device->clock) {
+    case SVMX_CLOCK_NONE: return "none";
+    case SVMX_CLOCK_USED: return "used";
+    case SVMX_CLOCK_REFUSED: return "refused";
     }
     return "unknown";
 }

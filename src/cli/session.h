@@ -34,6 +34,9 @@ enum cli_exit cli_session_failed(const char *what, enum svmx_status status, cons
 /* "cpu", "gpu", "accelerator", "modelled". */
 const char *cli_device_kind(const struct svmx_device *device);
 
+/* Whether its own clock is believed: "none" (not yet, or it has none), "used", "refused". */
+const char *cli_device_clock(const struct svmx_device *device);
+
 /* A device in one line: "simd: AMD EPYC, 2 threads (avx512)", with a plain label when it is a test or modelled one. */
 struct cli_device_label {
     char line[256];

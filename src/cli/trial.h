@@ -16,6 +16,7 @@ struct trial {
     uint32_t made;
     svmx_batch_t *batch;
     uint64_t bytes_in, bytes_out; /* of all tasks, as named by the arguments */
+    uint64_t runs;                /* so far: the tag of the last one */
     uint64_t first_ns, *times_ns; /* `repeat` times, sorted */
     struct run_answer answer;
     char hash[65];

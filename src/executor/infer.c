@@ -39,14 +39,14 @@ static double cpu_ns(const struct svmx__model *model, uint32_t op, const struct 
 
 static double latency_of(const struct svmx__model *model, uint32_t device) {
     const double seen = (double)atomic_load_explicit(&model->least_ns[device], memory_order_relaxed);
-    return seen > 0 ? seen : model->devices[device].latency_ns;
+    return seen > 0 ? seen : svmx__model_number(&model->devices[device].latency_ns);
 }
 
 /* Of what was assumed and what was seen, the more: a guess that is too good is soon found out, one that is too bad is never
  * looked into. */
 static double bytes_per_ns(const struct svmx__model *model, uint32_t device) {
     const double seen = (double)atomic_load_explicit(&model->most_bytes_per_us[device], memory_order_relaxed) / 1000,
-                 assumed = model->devices[device].bytes_per_ns;
+                 assumed = svmx__model_number(&model->devices[device].bytes_per_ns);
     return seen > assumed ? seen : assumed;
 }
 

@@ -90,8 +90,8 @@ void svmx__learn(struct svmx__part *part) {
     const bool as_chosen = part->status == SVMX_OK && !part->redone && device->id == part->answer.device;
     const bool learned = executor->routed > 1 && device->id < executor->routed && as_chosen && part->launches == 1 &&
                          !executor->choices.frozen && is_worth_it(part, run_ns);
-    svmx__receipt_write(part, learned, &sample);
     sample.first_use = is_first(part);
+    svmx__receipt_write(part, learned, &sample);
     if (part->chosen)
         svmx__told(&executor->choices, &part->question, &part->answer, took_ns, learned ? &sample : NULL);
     else if (learned)

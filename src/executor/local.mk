@@ -1,5 +1,6 @@
 libsvmx_core_la_SOURCES += \
 	%D%/arena.c %D%/arena.h \
+	%D%/bandwidth.c \
 	%D%/batch.c %D%/batch.h \
 	%D%/bucket.c \
 	%D%/builder.c \
@@ -22,6 +23,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/inspect.c \
 	%D%/kept.c \
 	%D%/learn.c \
+	%D%/log_read.c %D%/log_read.h \
 	%D%/min_bucket.c \
 	%D%/model.c %D%/model.h \
 	%D%/pipeline.c \
@@ -29,12 +31,15 @@ libsvmx_core_la_SOURCES += \
 	%D%/prewarm.c \
 	%D%/prepare.c \
 	%D%/receipt.c \
+	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \
 	%D%/register.c \
+	%D%/replay.c \
 	%D%/results.c \
 	%D%/route.c \
 	%D%/selftest.c \
 	%D%/split.c \
 	%D%/stage.c \
 	%D%/stages.h \
-	%D%/submit.c
+	%D%/submit.c \
+	%D%/words.c %D%/words.h

@@ -81,6 +81,12 @@ bool svmx__model_learn(struct svmx__model *model, uint32_t op, uint32_t device, 
     return taken;
 }
 
+/* relaxed: each number stands for itself; with svmx__model_number */
+void svmx__model_set_bus(struct svmx__model *model, uint32_t device, double latency_ns, double bytes_per_ns) {
+    __atomic_store(&model->devices[device].latency_ns, &latency_ns, __ATOMIC_RELAXED);
+    __atomic_store(&model->devices[device].bytes_per_ns, &bytes_per_ns, __ATOMIC_RELAXED);
+}
+
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
 void svmx__model_init(struct svmx__model *model, const struct svmx__model_device *devices, uint32_t device_count) {

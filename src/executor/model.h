@@ -52,7 +52,7 @@ struct svmx__load svmx__cell_load(uint32_t cell);
 /* What is assumed of a device before it has computed anything, and what it is. */
 struct svmx__model_device {
     bool on_host;        /* computes in the caller's memory: nothing to transfer */
-    double latency_ns;   /* of the smallest launch */
+    double latency_ns;   /* of the smallest launch; this and the next: svmx__model_set_bus may set them meanwhile */
     double bytes_per_ns; /* to and from it */
     double times_faster; /* than the CPU at computing */
 };
@@ -99,6 +99,16 @@ struct svmx__model {
 /* Cannot fail: curves are made when the first sample comes. */
 void svmx__model_init(struct svmx__model *model, const struct svmx__model_device *devices, uint32_t device_count);
 void svmx__model_fini(struct svmx__model *model);
+
+/* One of the numbers of a device that may be set meanwhile. */
+static inline double svmx__model_number(const double *number) {
+    double value;
+    __atomic_load(number, &value, __ATOMIC_RELAXED);
+    return value;
+}
+
+/* What a measurement found of the bus of a device, instead of what was assumed. */
+void svmx__model_set_bus(struct svmx__model *model, uint32_t device, double latency_ns, double bytes_per_ns);
 
 /* Takes a sample. false: it was dropped (no memory, the cell was held, or contended and there are better ones). */
 bool svmx__model_learn(struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,

@@ -86,7 +86,8 @@ void svmx__trail_tell(const struct svmx__trail *trail, const char *reason, struc
                                      .transfer_ns = trail->transfer_ns,
                                      .compute_ns = trail->compute_ns,
                                      .result_hash = trail->result_hash,
-                                     .candidate_count = trail->candidate_count};
+                                     .candidate_count = trail->candidate_count,
+                                     .flags = trail->flags};
     for (uint32_t i = 0; i < trail->candidate_count; i++)
         receipt->candidates[i] = (struct svmx_receipt_candidate){.device = i,
                                                                  .verdict = trail->verdict[i],

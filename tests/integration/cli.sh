@@ -105,7 +105,7 @@ empty_sha256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
 abc_sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
 empty_keccak=c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470
 abc_keccak=4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45
-commands='devices ops run stats tune conform cache config version help'
+commands='devices ops run explain bandwidth replay stats tune conform cache config version help'
 operations='vec_add_f32 vec_mul_f32 sum_f32 dot_f32 sha256 keccak256 merkle_root_sha256 merkle_tree_keccak256 grid_rotate_u8 eigh_f64'
 
 call version
@@ -203,7 +203,7 @@ call devices --json
 json "devices --json: reference code last, usable" "d['devices'][-1]['backend'] == 'reference'
     and all(v['usable'] for v in d['devices']) and [v['index'] for v in d['devices']] == list(range(len(d['devices'])))
     and set(d['devices'][0]) == set('index backend name kind variant threads driver pci memory_bytes max_alloc_bytes '
-    'host_memory shares_cores test modelled usable'.split())"
+    'host_memory shares_cores test modelled usable device_ns backlog_ns clock'.split())"
 json "devices --json: load report" "all(set(b) == set('name verdict status reason version licence path'.split())
     and b['verdict'] in ('loaded', 'skipped', 'refused') for b in d['backends'])
     and any(b['name'] == 'reference' and b['verdict'] == 'loaded' for b in d['backends'])"
@@ -546,7 +546,7 @@ verdict "svmx stats: counters, devices, sizes" $?
 call stats --batches 5 --op vec_add_f32 --size 1000 --device none --json
 json "stats --json: what was asked for is what was counted" "d['work']['batches'] == 5 and d['work']['tasks'] == 20
     and d['work']['launches'] == 5 and d['work']['fallbacks'] == 0 and d['pipelines']['misses'] >= 1
-    and sorted(d) == 'cache devices layouts operations pipelines pools work'.split()
+    and sorted(d) == 'cache choices devices layouts operations pipelines pools work'.split()
     and [(o['name'], o['sizes']) for o in d['operations']] == [('vec_add_f32', [{'units': 4096, 'parts': 5}])]
     and sum(v['tasks'] for v in d['devices']) == 20 and d['devices'][0]['bytes_in'] == 160000"
 call stats --batches 2 --op vec_add_f32 --size 0 --json

@@ -20,8 +20,8 @@ plain_suites += \
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
 
-shell_suites += %D%/cache.sh %D%/cli.sh
-EXTRA_DIST += %D%/cache.sh %D%/cli.sh
+shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh
+EXTRA_DIST += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh
 
 # Fills a cache for cache.sh.
 check_PROGRAMS += %D%/fill_cache

@@ -1,5 +1,6 @@
 criterion_suites += \
 	%D%/test_alloc \
+	%D%/test_bandwidth \
 	%D%/test_batch \
 	%D%/test_binary_list \
 	%D%/test_binary_store \
@@ -14,6 +15,7 @@ criterion_suites += \
 	%D%/test_executor \
 	%D%/test_host \
 	%D%/test_inspect \
+	%D%/test_json_read \
 	%D%/test_key \
 	%D%/test_layout_cache \
 	%D%/test_loader \
@@ -44,8 +46,10 @@ criterion_suites += \
 	%D%/test_policy \
 	%D%/test_queue \
 	%D%/test_receipt \
+	%D%/test_receipt_json \
 	%D%/test_record \
 	%D%/test_registry \
+	%D%/test_replay \
 	%D%/test_route \
 	%D%/test_selection \
 	%D%/test_selftest \

@@ -1,0 +1,250 @@
+#!/bin/sh
+# cli_routing.sh: what the `svmx` command says of choosing devices: explain, bandwidth, replay, run --receipt, --policy, stats.
+#
+# SVMX_TEST_COMMAND is the command. SUPERVM_BACKEND_PATH says where plugins are, SVMX_TEST_DRIVER_PATH where the check-only
+# ones are. What cannot run here is counted as skipped.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+LC_ALL=C
+export LC_ALL
+svmx=${SVMX_TEST_COMMAND:?}
+HOME=/nonexistent # where nobody has a cache or a profile
+export HOME
+unset XDG_CACHE_HOME SUPERVM_BACKENDS SUPERVM_POLICY SUPERVM_LEARN SUPERVM_PROBE_PERCENT SUPERVM_RECEIPTS SUPERVM_LOG
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0 code=0 called=
+input=/dev/null
+
+call() { # ARGUMENT...: svmx with them, on $input; keeps what it says in out, err and code
+    called="svmx $*"
+    if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
+        # shellcheck disable=SC2086
+        "$SVMX_TEST_LIBTOOL" --quiet --mode=execute $SVMX_TEST_RUNNER "$svmx" "$@" <"$input" >"$work/out" 2>"$work/err"
+    else
+        "$svmx" "$@" <"$input" >"$work/out" 2>"$work/err"
+    fi
+    code=$?
+}
+
+verdict() { # WHAT STATUS
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+        echo "ok      $1"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $1"
+        echo "        $called: exit status $code"
+        sed 's/^/        out: /' "$work/out" | head -n 20
+        sed 's/^/        err: /' "$work/err" | head -n 12
+    fi
+}
+
+skip() { # WHAT WHY [COUNT]
+    skipped=$((skipped + ${3:-1}))
+    echo "skipped $1: $2"
+}
+
+exits() { [ "$code" -eq "$1" ]; }
+out_has() { grep -qF -e "$1" "$work/out"; }
+out_matches() { grep -Eq -e "$1" "$work/out"; }
+out_empty() { [ ! -s "$work/out" ]; }
+err_has() { grep -qF -e "$1" "$work/err"; }
+err_empty() { [ ! -s "$work/err" ]; }
+
+refused() { # CODE TEXT ARGUMENT...
+    want=$1 text=$2
+    shift 2
+    call "$@"
+    exits "$want" && err_has "$text" && out_empty
+    verdict "svmx $*: exit status $want, says: $text" $?
+}
+
+if command -v python3 >/dev/null && python3 -c 'import json' 2>/dev/null; then
+    json() { # WHAT CODE EXPRESSION: the output is one JSON document d, and the expression is true
+        exits "$2" && python3 -c "import json, sys
+d = json.load(sys.stdin)
+sys.exit(0 if ($3) else 1)" <"$work/out"
+        verdict "$1" $?
+    }
+    lines() { # WHAT FILE EXPRESSION: every line of the file is JSON; l is the list of them
+        python3 -c "import json, sys
+l = [json.loads(x) for x in open('$2')]
+sys.exit(0 if ($3) else 1)"
+        verdict "$1" $?
+    }
+else
+    json() { skip "$1" "no python3"; }
+    lines() { skip "$1" "no python3"; }
+fi
+
+call devices
+case $(cat "$work/out") in *simd*) simd=yes ;; *) simd= ;; esac
+drivers=${SVMX_TEST_DRIVER_PATH:-/nonexistent}
+[ -e "$drivers/check.so" ] && check=yes || check=
+
+echo "# run --receipt"
+call run sum_f32 --size 2K --tasks 3 --repeat 4 --device none --receipt "$work/log"
+exits 0 && err_empty && out_has 'sum_f32: 3 tasks' && [ "$(wc -l <"$work/log")" -eq 5 ]
+verdict "run --receipt FILE: a line for each run, and the text as ever" $?
+lines "run --receipt: what was run" "$work/log" "[(r['operation'], r['tasks'], r['backend'], r['place'], r['tag']) for r in l] ==
+    [('sum_f32', 3, 'reference', 'host', i) for i in range(1, 6)] and all(r['bytes_in'] == 3 * 8192 and r['bytes_out'] == 12
+    and r['redone'] == 0 and r['run_ns'] > 0 and r['time_ns'] > 10**18 and r['policy'] for r in l)
+    and all(a['number'] < b['number'] and a['time_ns'] <= b['time_ns'] for a, b in zip(l, l[1:]))"
+lines "run --receipt: the fields, in their order" "$work/log" "all(list(r) == 'number time_ns tag operation device backend name place '
+    'driver modelled policy why tasks units work bucket bytes_in bytes_out copied_bytes launches redone reason learned '
+    'first_use contended expected_ns setup_ns transfer_ns compute_ns wait_ns stage_ns run_ns collect_ns result_hash '
+    'candidates'.split() for r in l)"
+call run sum_f32 --size 2K --repeat 2 --device none --receipt - -q
+exits 0 && [ "$(grep -c '^{"number":' "$work/out")" -eq 3 ] && [ "$(grep -Ec '^[0-9a-f]{64}$' "$work/out")" -eq 1 ]
+verdict "run --receipt -: on standard output, before the result" $?
+printf '616263\n-\n' >"$work/in"
+input=$work/in
+call run sha256 --stdin --receipt "$work/stdin.log"
+exits 0 && [ "$(wc -l <"$work/out")" -eq 2 ] && [ "$(grep -c '"operation":"sha256"' "$work/stdin.log")" -ge 1 ]
+verdict "run --stdin --receipt FILE" $?
+input=/dev/null
+refused 2 "--receipt - would mix with the results: give a file" run sha256 --stdin --receipt -
+refused 2 "--receipt - would mix with the results: give a file" run sha256 --json --receipt -
+refused 4 "--receipt: cannot write to $work/no/such/folder" run sha256 --size 10 --receipt "$work/no/such/folder"
+if [ -c /dev/full ]; then
+    call run sum_f32 --size 10 --device none --receipt /dev/full
+    exits 4 && err_has '--receipt: cannot write to /dev/full'
+    verdict "receipts that cannot be written: exit status 4" $?
+else
+    skip "receipts that cannot be written" "no /dev/full"
+fi
+
+echo "# --policy"
+refused 3 "'fast': give auto, cpu, gpu" run sha256 --policy fast
+call run sha256 --size 10 --device none --policy gpu
+exits 4 && err_has 'the policy is gpu'
+verdict "run --policy gpu without one: an error, not the CPU in silence" $?
+if [ $simd ]; then
+    call run sha256 --size 10 --repeat 1 --policy cpu --receipt "$work/cpu.log"
+    exits 0
+    verdict "run --policy cpu" $?
+    lines "run --policy: the receipt says it" "$work/cpu.log" "all(r['policy'] == 'cpu' and r['place'] == 'host' for r in l)"
+else
+    skip "run --policy cpu" "no simd backend" 2
+fi
+
+echo "# explain"
+refused 2 "OPERATION SIZE is missing" explain sha256
+refused 2 "did you mean sha256?" explain sha265 1
+refused 2 "SIZE: '12x' is no number" explain sha256 12x
+refused 2 "are too many for sha256" explain sha256 8589934592G
+call explain sha256 1000 --device none
+exits 0 && err_empty && out_has 'sha256: a task of 1,000 messages' && out_has 'No device but the reference code' &&
+    out_has 'Crossover: none'
+verdict "explain with the reference code alone" $?
+if [ $simd ]; then
+    call explain sha256 64K --device simd
+    exits 0 && err_empty && out_matches '^  VERDICT +EXPECTED +SETUP +TRANSFER +COMPUTE' &&
+        out_matches '^  CHOSEN .* a guess +simd: ' && out_has 'Nothing of this operation was measured yet'
+    verdict "explain: text" $?
+    call explain sha256 64K --device simd --json
+    json "explain --json" 0 "d['operation'] == 'sha256' and d['size'] == 65536 and d['unit'] == 'message' and d['crossover'] is None
+    and [(c['backend'], c['verdict'], c['known'], c['samples']) for c in d['candidates']] == [('simd', 'chosen', 'guessed', 0)]
+    and d['candidates'][0]['expected_ns'] > 0"
+else
+    skip "explain" "no simd backend" 2
+fi
+
+echo "# bandwidth"
+call bandwidth --device none
+exits 0 && err_empty && out_has "computes in the caller's memory: nothing to copy"
+verdict "bandwidth: the reference code has nothing to copy" $?
+refused 3 "no device is '7'" bandwidth 7 --device none
+refused 3 "no device is 'simd'" bandwidth simd --device none
+refused 2 "--bytes: 1 is out of range" bandwidth --bytes 1
+if [ $check ]; then
+    SUPERVM_BACKEND_PATH=$drivers
+    export SUPERVM_BACKEND_PATH
+    call bandwidth check --device check:plain --bytes 1M
+    exits 0 && err_empty && out_matches '^0 .*/s .*check: ' && out_has 'copies of up to 1.00 MiB' && out_has 'TEST DEVICE'
+    verdict "bandwidth of a device with memory of its own" $?
+    call bandwidth 0 --device check:plain --bytes 1M --json
+    json "bandwidth --json" 0 "len(d['devices']) == 1 and d['devices'][0]['status'] == 'SVMX_OK' and d['devices'][0]['test']
+    and d['devices'][0]['bytes'] == 1 << 20 and all(d['devices'][0][k] > 0 for k in d['devices'][0]
+    if k.endswith('_ns') or k.endswith('_per_s'))"
+    call bandwidth --backend 'check:submit@3=backend,stop' --bytes 1M
+    exits 4 && err_has 'a copy of 64 bytes failed'
+    verdict "bandwidth of a device that fails: exit status 4, says why" $?
+else
+    skip "bandwidth of a device with memory of its own" "no check plugin" 3
+fi
+
+echo "# replay"
+call replay "$work/log"
+exits 0 && err_empty && out_has "$work/log: 5 lines, 0 bad" && out_matches 'no choice +5:' &&
+    out_has 'no batch can be compared with the best device in hindsight'
+verdict "replay of what run wrote" $?
+call replay "$work/log" --json
+json "replay --json" 0 "d['lines'] == d['batches'] == d['forced'] == 5 and d['bad_lines'] == d['compared'] == d['oracle_ns'] == 0
+    and [(v['backend'], v['recorded'], v['chosen']) for v in d['devices']] == [('reference', 5, 5)]"
+
+# device NUMBER: the fields of one of two devices.
+device() {
+    case $1 in
+    0) printf '"device":0,"backend":"simd","name":"cpu","place":"host"' ;;
+    1) printf '"device":1,"backend":"opencl","name":"gpu","place":"device"' ;;
+    esac
+}
+# launch DEVICE TAG NS: a line under the policy auto.
+launch() {
+    [ "$1" -eq 0 ] && cpu=chosen gpu=slower || cpu=slower gpu=chosen
+    printf '{"tag":%s,"operation":"keccak256",%s,"policy":"auto","why":"best","tasks":1,"units":4096,"work":4096,' "$2" \
+        "$(device "$1")"
+    printf '"bytes_in":64,"bytes_out":32,"learned":true,"setup_ns":0,"transfer_ns":0,"compute_ns":%s,' "$3"
+    printf '"candidates":[{%s,"verdict":"%s"},{%s,"verdict":"%s"}]}\n' "$(device 0)" $cpu "$(device 1)" $gpu
+}
+tag=0
+while [ $tag -lt 100 ]; do
+    tag=$((tag + 1))
+    launch 0 $tag 1000
+    launch 1 $tag 250
+done >"$work/both.log"
+call replay - --learn strict --json
+json "replay of nothing" 0 "d['lines'] == 0 and d['devices'] == []"
+input=$work/both.log
+call replay - --learn strict --json
+json "replay: shadow runs, and the best in hindsight" 0 "d['lines'] == 200 and d['batches'] == d['shadows'] == d['compared'] == 100
+    and d['oracle_ns'] == 100 * 250 and d['compared_recorded_ns'] == d['compared_ns'] == 100 * 1000 and d['same'] == 100"
+call replay - --learn strict
+exits 0 && out_has 'standard input: 200 lines, 0 bad' && out_has 'Time of the 100 of 100 batches' &&
+    out_has '4.000 times the best in hindsight'
+verdict "replay: the same as text" $?
+cp "$work/out" "$work/first"
+call replay - --learn strict
+cmp -s "$work/out" "$work/first"
+verdict "replay: the same log, the same text" $?
+input=/dev/null
+{ launch 0 1 1000 && echo nonsense && launch 0 2 1000 && echo '{"units":-1}'; } >"$work/bad.log"
+call replay "$work/bad.log" --json
+json "replay: bad lines are left out, exit status 1" 1 "d['lines'] == 4 and d['bad_lines'] == 2 and d['batches'] == 2"
+err_has "$work/bad.log, line 2: an object is missing" && err_has "$work/bad.log, line 4: a number is missing"
+verdict "replay: bad lines are named" $?
+yes nonsense | head -n 30 >"$work/bad.log"
+call replay "$work/bad.log"
+exits 1 && [ "$(grep -c ', line ' "$work/err")" -eq 20 ] && err_has '10 more bad lines are not shown'
+verdict "replay: not all of many bad lines are named" $?
+refused 1 "cannot open $work/nosuchfile: No such file" replay "$work/nosuchfile"
+refused 1 "cannot read $work: " replay "$work"
+refused 2 "LOG is missing" replay
+refused 2 "--learn: 'frozen' is neither on nor strict" replay "$work/log" --learn frozen
+refused 2 "--probe-percent: 51 is out of range" replay "$work/log" --probe-percent 51
+
+echo "# stats and devices"
+call stats --batches 3 --device none
+exits 0 && out_matches '^choices +probes +0$' && out_matches '^ +receipts +[0-9]+$' && out_has 'Regret: not known' &&
+    out_has 'BY ITS CLOCK'
+verdict "stats: what choosing cost" $?
+call stats --batches 3 --op sum_f32 --device none --json
+json "stats --json: choices, clocks" 0 "set(d['choices']) == set('probes probe_ns drifts regret_ppm regret_low_ppm regret_high_ppm '
+    'receipts'.split()) and d['choices']['receipts'] == 3 and d['devices'][0]['clock'] == 'none'
+    and d['devices'][0]['backlog_ns'] == 0"
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
