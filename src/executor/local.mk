@@ -22,6 +22,8 @@ libsvmx_core_la_SOURCES += \
 	%D%/pipeline.c \
 	%D%/prewarm.c \
 	%D%/prepare.c \
+	%D%/profile.c %D%/profile.h \
+	%D%/profiled.c \
 	%D%/receipt.c \
 	%D%/register.c \
 	%D%/results.c \

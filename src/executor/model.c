@@ -27,6 +27,7 @@ struct cell {
     struct svmx__sketch setup, transfer, compute;
     double first_use_ns;
     uint64_t bytes, learned;
+    uint64_t restored; /* of those learned, from the profile */
     uint32_t longer, shorter, unclean; /* in a row */
     uint32_t changes;
 };
@@ -360,7 +361,8 @@ static struct svmx__cell_summary summary_of(const struct cell *cell) {
                                        .transfer_ns = middle(&cell->transfer),
                                        .compute_ns = middle(&cell->compute),
                                        .first_use_ns = cell->first_use_ns,
-                                       .bytes = cell->bytes};
+                                       .bytes = cell->bytes,
+                                       .learned = cell->learned - cell->restored};
 }
 
 static bool visit_curve(struct svmx__curve *curve, uint32_t op, uint32_t device,
@@ -411,7 +413,7 @@ bool svmx__model_restore(struct svmx__model *model, const struct svmx__cell_summ
     }
     made->first_use_ns = summary->first_use_ns;
     made->bytes = summary->bytes;
-    made->learned = summary->samples;
+    made->learned = made->restored = summary->samples;
     hold(curve);
     free(curve->cells[summary->cell]);
     curve->cells[summary->cell] = made;
