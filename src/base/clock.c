@@ -7,11 +7,15 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-uint64_t svmx__clock_ns(void) {
+static uint64_t read_ns(clockid_t clock) {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+    (void)clock_gettime(clock, &now); /* cannot fail for these clocks */
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
+
+uint64_t svmx__clock_ns(void) { return read_ns(CLOCK_MONOTONIC); }
+
+uint64_t svmx__clock_epoch_ns(void) { return read_ns(CLOCK_REALTIME) - read_ns(CLOCK_MONOTONIC); }
 
 struct timespec svmx__clock_deadline(uint64_t timeout_ns) {
     uint64_t now = svmx__clock_ns();

@@ -12,6 +12,9 @@
 /* Monotonic, ns. Answered by the vDSO: no system call. */
 uint64_t svmx__clock_ns(void);
 
+/* What to add to svmx__clock_ns for the time since 1970, as it is now. */
+uint64_t svmx__clock_epoch_ns(void);
+
 /* The moment `timeout_ns` from now on CLOCK_MONOTONIC, for pthread_cond_timedwait; a sum past the end of time stays there. */
 struct timespec svmx__clock_deadline(uint64_t timeout_ns);
 

@@ -21,3 +21,7 @@ struct svmx__hash128 svmx__hash128(const void *bytes, size_t length) {
     memcpy(&hash, &canonical, sizeof hash);
     return hash;
 }
+
+uint64_t svmx__hash64(const void *bytes, size_t length, uint64_t before) {
+    return XXH3_64bits_withSeed(bytes, length, before);
+}

@@ -28,6 +28,9 @@ struct svmx__hash128 {
 };
 struct svmx__hash128 svmx__hash128(const void *bytes, size_t length);
 
+/* XXH3-64 of some bytes, with what came before as its seed. */
+uint64_t svmx__hash64(const void *bytes, size_t length, uint64_t before);
+
 static inline bool svmx__key_equal(const struct svmx__key *a, const struct svmx__key *b) {
     return a->device == b->device && a->op == b->op && a->bucket == b->bucket && a->options == b->options;
 }

@@ -121,6 +121,27 @@ enum svmx_status svmx_batch_set_tag(svmx_batch_t *batch, uint64_t tag) {
     return status;
 }
 
+enum svmx_status svmx_batch_set_policy(svmx_batch_t *batch, uint32_t policy) {
+    enum svmx_status status = must_be_callers(batch);
+    if (status != SVMX_OK) return status;
+    if (policy > SVMX_POLICY_ORDER)
+        return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT, "policy is %u: give one of enum svmx_policy, or 0", policy);
+    batch->policy = policy;
+    return SVMX_OK;
+}
+
+enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t cpu_ns) {
+    enum svmx_status status = must_be_callers(batch);
+    if (status == SVMX_OK) batch->hint_ns = cpu_ns;
+    return status;
+}
+
+enum svmx_status svmx_batch_set_hash(svmx_batch_t *batch, bool wanted) {
+    enum svmx_status status = must_be_callers(batch);
+    if (status == SVMX_OK) batch->hash = wanted;
+    return status;
+}
+
 enum svmx_status svmx_batch_on_done(svmx_batch_t *batch, svmx_done_fn done, void *user) {
     enum svmx_status status = must_be_callers(batch);
     if (status != SVMX_OK) return status;

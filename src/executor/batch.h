@@ -21,6 +21,7 @@
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
+#include "executor/choice.h"
 #include "ops/op.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -76,6 +77,12 @@ struct svmx__part {
 
     /* route */
     struct svmx__device *device;
+    struct svmx__question question;
+    struct svmx__answer answer;
+    uint32_t policy;        /* enum svmx_policy that counts */
+    uint32_t fitting;       /* devices that the policy allows and that serve it */
+    bool chosen;            /* by choices, which is owed a word of how it went */
+    bool refused;           /* the policy allows no device that could */
     uint32_t redone;        /* devices that failed it so far */
     bool cold;              /* the device has no pipeline for it yet: it waits in the device's builder */
     enum svmx_status built; /* what became of the build that it waited for; an error has its reason in `reason` */
@@ -104,6 +111,7 @@ struct svmx__part {
     /* for the receipt */
     uint64_t queued_ns, start_ns, dispatch_ns, done_ns, end_ns;
     char reason[128];
+    struct svmx_receipt receipt;
 };
 
 /* Where the arguments at one position lie, taken together. Enough to see that nothing overlaps in the usual cases. */
@@ -138,6 +146,9 @@ struct svmx_batch {
 
     /* Wishes of the caller. */
     uint64_t tag;
+    uint32_t policy;  /* enum svmx_policy; 0: the executor's */
+    uint64_t hint_ns; /* what the caller thinks that it takes on the CPU; 0: nothing */
+    bool hash;        /* receipts have a hash of the results */
     svmx_done_fn done;
     void *done_user;
     int eventfd;
@@ -145,7 +156,7 @@ struct svmx_batch {
     /* Progress. */
     bool counted;           /* it holds a place in the queue (svmx_submit) */
     atomic_bool answered;   /* every part has its results: receipts may be read */
-    atomic_bool failed;     /* there was no memory for results that are left to the library */
+    atomic_bool failed;     /* a part has no results: no memory for those that are left to the library, or the policy */
     uint32_t level;         /* that is running */
     atomic_uint parts_left; /* of this level; who takes the last one goes on */
     uint64_t enter_ns;

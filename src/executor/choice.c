@@ -223,6 +223,14 @@ void svmx__choose(struct svmx__choices *choices, const struct svmx__question *qu
     if (answer->expected_ns > 0) add(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns);
 }
 
+void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *answer) {
+    if (answer->expected_ns > 0)
+        atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
+                                  memory_order_relaxed);
+    if (answer->why == SVMX__WHY_PROBE)
+        atomic_fetch_sub_explicit(&choices->probe_ns, (uint64_t)answer->reserved_ns, memory_order_relaxed);
+}
+
 /* ---- being told ------------------------------------------------------------------------------------------------- */
 
 /* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. */

@@ -69,6 +69,9 @@ struct svmx__answer {
 /* Answers, and adds what is expected to the backlog of the device: svmx__told must follow, once. */
 void svmx__choose(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__answer *answer);
 
+/* Takes an answer back that is not followed: instead of svmx__told. */
+void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *answer);
+
 /* A launch that was chosen is over: takes it out of the backlog and, with a sample, learns from it and publishes its line
  * anew. `ns` is what it took; `sample` is NULL for one that is not learned from: it failed, or was left out. */
 void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,

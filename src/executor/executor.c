@@ -61,21 +61,32 @@ static enum svmx_status open_registry(struct svmx_executor *executor, const stru
 static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx__text *why) {
     enum svmx_status status = svmx__devices_find(executor, why);
     if (status != SVMX_OK) return status;
+    svmx__route_init(executor);
+    status = svmx__policies_read(executor, why);
+    if (status != SVMX_OK) goto free_routes;
+    status = svmx__records_init(&executor->records, executor->config.number[SVMX__RECEIPTS]);
+    if (status != SVMX_OK) goto free_routes;
     status = svmx__pipeline_cache_init(&executor->pipelines);
-    if (status != SVMX_OK) goto free_devices;
+    if (status != SVMX_OK) goto free_records;
     status = svmx__layout_cache_init(&executor->layouts, executor->device_count, SVMX__OP_LIMIT);
     if (status != SVMX_OK) goto free_pipelines;
     svmx__route_publish_all(executor);
     svmx__team_init(&executor->team);
     status = svmx__devices_start(executor, why);
-    if (status == SVMX_OK) return SVMX_OK;
+    if (status == SVMX_OK) {
+        svmx__contention_start(executor);
+        return SVMX_OK;
+    }
 
     svmx__devices_stop(executor);
     svmx__team_fini(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
 free_pipelines:
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
-free_devices:
+free_records:
+    svmx__records_fini(&executor->records);
+free_routes:
+    svmx__route_fini(executor);
     svmx__devices_free(executor);
     return status;
 }
@@ -162,10 +173,13 @@ void svmx_close(svmx_executor_t *executor) {
     pthread_cond_broadcast(&executor->room); /* a submit that waits for room gives up */
     while (executor->under_way > 0) pthread_cond_wait(&executor->room, &executor->admission);
     pthread_mutex_unlock(&executor->admission);
+    svmx__contention_stop(executor);
     svmx__devices_stop(executor);
     svmx__team_fini(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
+    svmx__records_fini(&executor->records);
+    svmx__route_fini(executor);
     svmx__devices_free(executor);
     svmx__registry_close(&executor->registry);
     svmx__binary_store_fini(&executor->binaries);

@@ -17,7 +17,9 @@
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
+#include "executor/choice.h"
 #include "executor/config.h"
+#include "executor/record.h"
 #include "ops/operations.h"
 #include "plugin/registry.h"
 #include <stdatomic.h>
@@ -32,6 +34,16 @@ struct svmx__builder {
     bool closing;
     pthread_t thread;
     bool has_thread;
+};
+
+/* See contention.c. */
+struct svmx__contention {
+    atomic_bool now;        /* the last look said so */
+    pthread_mutex_t lock;   /* guards stopping */
+    pthread_cond_t changed; /* stopping */
+    bool stopping, has_thread;
+    pthread_t thread;
+    int file; /* that tells */
 };
 
 /* What is known of an operation on a device. */
@@ -58,7 +70,15 @@ struct svmx__device {
     atomic_bool usable;                      /* false: given up */
     atomic_bool abandoned;                   /* it holds memory of ours past a deadline: its backend is never closed */
     _Atomic uint8_t fitness[SVMX__OP_LIMIT]; /* enum svmx__fitness by operation */
-    atomic_uint_fast64_t tasks, launches, bytes_in, bytes_out, busy_ns, failures;
+    atomic_uint_fast64_t tasks, launches, bytes_in, bytes_out, busy_ns, device_ns, failures;
+    _Atomic uint32_t clock;                    /* enum svmx_device_clock */
+    _Atomic uint64_t launched[SVMX__OP_LIMIT]; /* bit n: a launch of about 2^n units was there before */
+};
+
+/* Who may compute an operation, by its size. policy.c */
+struct svmx__policy {
+    uint32_t kind;      /* enum svmx_policy */
+    uint64_t low, high; /* of AUTO and SPLIT: below low units the CPU, from high on another device */
 };
 
 struct svmx_executor {
@@ -77,9 +97,17 @@ struct svmx_executor {
     /* Parts that were seen, by operation and log2 of their units; counted in bucket.c. */
     atomic_uint_fast64_t sizes[SVMX__OP_LIMIT][SVMX_SIZE_LINES];
     uint8_t min_bucket_log2[SVMX__OP_LIMIT]; /* the smallest bucket by operation; min_bucket.c */
-    /* What route reads, by operation and log2 of the bucket; see route.c. */
-    _Atomic uint32_t routes[SVMX__OP_LIMIT][SVMX__BUCKETS];
-    pthread_mutex_t publishing; /* of writers of routes */
+    /* What route reads; see route.c. Bit d: device d. */
+    _Atomic uint32_t serving[SVMX__OP_LIMIT];              /* is there and has the operation */
+    _Atomic uint32_t ready[SVMX__OP_LIMIT][SVMX__BUCKETS]; /* has a pipeline for that bucket (by its log2) */
+    uint32_t routed;            /* devices that take part: the first so many, never the reference */
+    uint32_t cpus;              /* of these, those that compute in the calling thread */
+    pthread_mutex_t publishing; /* of writers of serving and ready */
+    struct svmx__policy policies[SVMX__OP_LIMIT];
+    struct svmx__model model;
+    struct svmx__choices choices;
+    struct svmx__records records;
+    struct svmx__contention contention;
 
     pthread_mutex_t admission; /* guards under_way */
     pthread_cond_t room;       /* under_way went down */
@@ -148,9 +176,35 @@ void svmx__results_reset(struct svmx_batch *batch);
 void svmx__copy_in(const struct svmx__part *part, void *staging, uint64_t offset, uint64_t bytes);
 void svmx__copy_out(const struct svmx__part *part, const void *staging, uint64_t bytes);
 
+/* ---- policy.c ---- */
+
+/* Fills policies, and how choices learns, from the settings. ARGUMENT names what is wrong. */
+enum svmx_status svmx__policies_read(struct svmx_executor *executor, struct svmx__text *why);
+/* The devices of a mask that may compute so many units under a policy; 0: none. */
+uint32_t svmx__policy_allows(const struct svmx__policy *policy, uint32_t kind, uint32_t serving, uint32_t cpus,
+                             uint64_t units);
+/* "auto" and so on; "" for anything else. Static text. */
+const char *svmx__policy_name(uint32_t kind);
+
+/* ---- contention.c ---- */
+
+/* Whether something else wants the cores. Watched by a thread of its own, which sleeps while nothing is computed; where the
+ * system does not tell there is none. Stop is safe without a start. */
+void svmx__contention_start(struct svmx_executor *executor);
+void svmx__contention_stop(struct svmx_executor *executor);
+
+/* ---- receipt.c ---- */
+
+/* Writes part->receipt, and puts it among the last ones. By learn, once a part is over. */
+void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svmx__sample *sample);
+
 /* ---- route.c ---- */
 
-/* Publishes anew which device an operation prefers. After devices were found or lost, an operation was refused, or a
+/* Makes the model and the table of choices for the devices that were found. */
+void svmx__route_init(struct svmx_executor *executor);
+void svmx__route_fini(struct svmx_executor *executor);
+
+/* Publishes anew which devices serve an operation, and for which buckets they are ready. After devices were found or lost, an operation was refused, or a
  * pipeline is there. */
 void svmx__route_publish(struct svmx_executor *executor, uint32_t op);
 /* The same for all numbers, also those that no operation has yet. */

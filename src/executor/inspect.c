@@ -7,6 +7,7 @@
 #include "base/versioned.h"
 #include "executor/executor.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,8 +24,10 @@ static bool is_open(const struct svmx_executor *executor) {
     return executor && !atomic_load_explicit(&executor->closed, memory_order_acquire);
 }
 
-static uint64_t read(const atomic_uint_fast64_t *counter) {
-    return atomic_load_explicit(counter, memory_order_relaxed);
+static uint64_t read(const _Atomic uint64_t *counter) { return atomic_load_explicit(counter, memory_order_relaxed); }
+
+static uint64_t backlog(const struct svmx_executor *executor, uint32_t device) {
+    return atomic_load_explicit(&executor->choices.backlog_ns[device], memory_order_relaxed);
 }
 
 uint32_t svmx_device_count(const svmx_executor_t *executor) { return is_open(executor) ? executor->device_count : 0; }
@@ -50,7 +53,10 @@ enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index
                                     .bytes_in = read(&from->bytes_in),
                                     .bytes_out = read(&from->bytes_out),
                                     .busy_ns = read(&from->busy_ns),
-                                    .failures = read(&from->failures)};
+                                    .failures = read(&from->failures),
+                                    .device_ns = read(&from->device_ns),
+                                    .backlog_ns = index < executor->routed ? backlog(executor, index) : 0,
+                                    .clock = atomic_load_explicit(&from->clock, memory_order_relaxed)};
     svmx__give(device, &now, sizeof now);
     return SVMX_OK;
 }
@@ -159,6 +165,22 @@ static void add_pool(struct svmx_stats *stats, struct svmx__staging_pool *pool) 
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* What the probes showed, with the interval of a mean of so many. */
+static void add_choices(struct svmx_stats *stats, const struct svmx_executor *executor) {
+    const struct svmx__choices *choices = &executor->choices;
+    stats->probes = read(&choices->probes);
+    stats->probe_ns = read(&choices->probe_ns);
+    stats->drifts = read(&executor->model.changes);
+    stats->receipts = read(&executor->records.next);
+    if (!stats->probes) return;
+    const double count = (double)stats->probes, mean = (double)read(&choices->regret_ppm) / count;
+    const double variance = (double)read(&choices->regret_ppm_squared) / count - mean * mean;
+    const double half = 1.96 * sqrt((variance > 0 ? variance : 0) / count);
+    stats->regret_ppm = (uint64_t)mean;
+    stats->regret_low_ppm = mean > half ? (uint64_t)(mean - half) : 0;
+    stats->regret_high_ppm = (uint64_t)(mean + half);
+}
+
 enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats) {
     if (!executor || !svmx__is_served(stats, FIRST_STATS)) return SVMX_ERR_ARGUMENT;
     if (!is_open(executor)) return SVMX_ERR_CLOSED;
@@ -180,6 +202,7 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
         now.launches += read(&executor->devices[i].launches);
         add_pool(&now, &executor->devices[i].pool);
     }
+    add_choices(&now, executor);
     svmx__give(stats, &now, sizeof now);
     return SVMX_OK;
 }

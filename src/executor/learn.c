@@ -1,22 +1,99 @@
 /*
- * learn.c: stage 7: fold what was measured into the counters of the device.
+ * learn.c: stage 7: fold what was measured into the counters of the device and into the model that route reads.
  *
- * Called by pipeline.c once a part has its results. Lock-free: any number of threads learn at once.
+ * A launch is cut into what the model keeps apart: setup, transfer, compute. The device's own clock tells the last two,
+ * where it can be believed: some say nothing, some 1 ns whatever they did, some more than passed. Then host time counts,
+ * and the device is named in the counters.
+ *
+ * Called by pipeline.c once a part is over. Lock-free: any number of threads learn at once. Short launches in the caller's
+ * thread are learned from now and then only: their time is known well, and learning would add to it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
 #include "executor/stages.h"
 
+/* Launches that take less are learned from once in SELDOM times, when they are on the CPU and their cost is known. */
+enum { SHORT_NS = 20000, SELDOM = 4 };
+
+/* A device that says less than a hundredth of what passed, for something that took a while, says nothing. */
+enum { NEXT_TO_NOTHING = 100, A_WHILE_NS = 100000 };
+
 static void add(atomic_uint_fast64_t *counter, uint64_t value) {
     atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
 
-void svmx__learn(struct svmx__part *part) {
+/* a - b, or 0 where one of them was not taken */
+static uint64_t since(uint64_t a, uint64_t b) { return b && a > b ? a - b : 0; }
+
+/* What the device's clock says of a launch that took run_ns; 0: nothing to be believed. */
+static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
+    const struct svmx_timing *timing = &part->timing;
+    if (part->device->host_memory || part->launches != 1) return 0;
+    const uint64_t parts[] = {timing->copy_in_ns, timing->compute_ns, timing->copy_out_ns};
+    uint64_t sum = 0;
+    for (int i = 0; i < 3; i++) {
+        if (parts[i] > run_ns) sum = UINT64_MAX; /* negative times are large ones */
+        if (sum != UINT64_MAX) sum += parts[i];
+    }
+    const bool nothing = timing->compute_ns == 0 || (run_ns > A_WHILE_NS && sum < run_ns / NEXT_TO_NOTHING);
+    const bool good = !nothing && sum <= run_ns;
+    /* relaxed: a word on its own; the last launch counts */
+    atomic_store_explicit(&part->device->clock, good ? SVMX_CLOCK_USED : SVMX_CLOCK_REFUSED, memory_order_relaxed);
+    return good ? sum : 0;
+}
+
+/* The first launch of an operation of about that size on a device with memory of its own: it fills pools. */
+static bool is_first(struct svmx__part *part) {
+    if (part->device->host_memory) return false;
+    const uint64_t bit = UINT64_C(1) << svmx__cell_lanes(svmx__cell_of(part->units, part->work));
+    _Atomic uint64_t *launched = &part->device->launched[part->op->id];
+    if (atomic_load_explicit(launched, memory_order_relaxed) & bit) return false;
+    return !(atomic_fetch_or_explicit(launched, bit, memory_order_relaxed) & bit);
+}
+
+static struct svmx__sample sample_of(struct svmx__part *part, uint64_t run_ns) {
+    const uint64_t by_device = device_ns(part, run_ns), copied = part->timing.copy_in_ns + part->timing.copy_out_ns;
+    const uint64_t host = since(part->dispatch_ns, part->start_ns) + since(part->end_ns, part->done_ns);
+    add(&part->device->device_ns, by_device);
+    struct svmx__sample sample = {.compute_ns = run_ns, .transfer_ns = host};
+    if (by_device)
+        sample = (struct svmx__sample){
+            .setup_ns = run_ns - by_device, .transfer_ns = host + copied, .compute_ns = part->timing.compute_ns};
+    sample.contended = atomic_load_explicit(&part->device->executor->contention.now, memory_order_relaxed);
+    return sample;
+}
+
+/* Whether a launch that went as it was chosen is learned from. */
+static bool is_worth_it(const struct svmx__part *part, uint64_t run_ns) {
+    if (part->answer.why == SVMX__WHY_PROBE || !part->device->host_memory) return true;
+    if (part->answer.expected_ns <= 0 || run_ns >= SHORT_NS) return true;
+    return (part->done_ns >> 3) % SELDOM == 0; /* the clock's low digits are as good as dice */
+}
+
+static void count(const struct svmx__part *part, uint64_t run_ns) {
     struct svmx__device *device = part->device;
     add(&device->tasks, part->task_count);
     add(&device->launches, part->launches);
     add(&device->bytes_in, part->bytes_in);
     add(&device->bytes_out, part->bytes_out);
-    add(&device->busy_ns, part->done_ns - part->dispatch_ns);
+    add(&device->busy_ns, run_ns);
+}
+
+void svmx__learn(struct svmx__part *part) {
+    struct svmx__device *device = part->device;
+    struct svmx_executor *executor = device->executor;
+    const uint64_t run_ns = part->done_ns - part->dispatch_ns;
+    if (part->status == SVMX_OK) count(part, run_ns);
+    struct svmx__sample sample = sample_of(part, run_ns);
+    const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
+    const bool as_chosen = part->status == SVMX_OK && !part->redone && device->id == part->answer.device;
+    const bool learned = executor->routed > 1 && device->id < executor->routed && as_chosen && part->launches == 1 &&
+                         !executor->choices.frozen && is_worth_it(part, run_ns);
+    svmx__receipt_write(part, learned, &sample);
+    sample.first_use = is_first(part);
+    if (part->chosen)
+        svmx__told(&executor->choices, &part->question, &part->answer, took_ns, learned ? &sample : NULL);
+    else if (learned)
+        (void)svmx__model_learn(&executor->model, part->op->id, device->id, &part->question.load, &sample);
 }

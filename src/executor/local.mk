@@ -7,12 +7,14 @@ libsvmx_core_la_SOURCES += \
 	%D%/choice.c %D%/choice.h \
 	%D%/collect.c \
 	%D%/completion.c \
+	%D%/contention.c \
 	%D%/config.c %D%/config.h \
 	%D%/copy.c \
 	%D%/device.c \
 	%D%/dispatch.c \
 	%D%/examples.c \
 	%D%/executor.c %D%/executor.h \
+	%D%/explain.c \
 	%D%/host.c \
 	%D%/inspect.c \
 	%D%/kept.c \
@@ -20,11 +22,13 @@ libsvmx_core_la_SOURCES += \
 	%D%/min_bucket.c \
 	%D%/model.c %D%/model.h \
 	%D%/pipeline.c \
+	%D%/policy.c \
 	%D%/prewarm.c \
 	%D%/prepare.c \
 	%D%/profile.c %D%/profile.h \
 	%D%/profiled.c \
 	%D%/receipt.c \
+	%D%/record.c %D%/record.h \
 	%D%/register.c \
 	%D%/results.c \
 	%D%/route.c \

@@ -15,15 +15,23 @@
 #include "executor/executor.h"
 #include "executor/stages.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Even the reference device's stages found no memory; its code needs none, but results that are left to the library do:
- * then the batch fails as a whole. */
+/* The part has no results: then the batch fails as a whole. */
+static void fail(struct svmx__part *part) {
+    atomic_store_explicit(&part->batch->failed, true, memory_order_relaxed); /* seen by way of parts_left */
+    part->done_ns = svmx__clock_ns();
+    if (part->refused) part->dispatch_ns = part->done_ns;
+}
+
+/* Even the reference device's stages found no memory; its code needs none, but results that are left to the library do. */
 static void run_without_stages(struct svmx__part *part) {
     if (part->library_bytes && !part->library) {
-        atomic_store_explicit(&part->batch->failed, true, memory_order_relaxed); /* seen by way of parts_left */
-        part->done_ns = svmx__clock_ns();
+        (void)snprintf(part->reason, sizeof part->reason, "no memory for results that are left to the library");
+        part->status = SVMX_ERR_MEMORY;
+        fail(part);
         return;
     }
     for (uint32_t t = 0; t < part->task_count; t++)
@@ -93,10 +101,13 @@ static enum svmx_status run_on_device(struct svmx__part *part) {
 /* Stages 4 to 7. Ends with the results in place: the last device to try is the reference code. */
 static void run_part(struct svmx__part *part) {
     part->start_ns = part->queued_ns ? svmx__clock_ns() : 0;
-    do {
-        part->status = run_on_device(part);
-    } while (svmx__route_again(part));
-    if (part->status != SVMX_OK) run_without_stages(part);
+    if (!part->refused) do {
+            part->status = run_on_device(part);
+        } while (svmx__route_again(part));
+    if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
+        fail(part);
+    else if (part->status != SVMX_OK)
+        run_without_stages(part);
     part->end_ns = part->device->host_memory ? part->done_ns : svmx__clock_ns();
     svmx__learn(part);
 }
@@ -158,14 +169,23 @@ static bool start_level(struct svmx_batch *batch, bool here) {
     return last;
 }
 
+/* Why a batch failed: the first part of the level that did. */
+static enum svmx_status failure_of(struct svmx_batch *batch) {
+    if (!atomic_load_explicit(&batch->failed, memory_order_relaxed)) return SVMX_OK;
+    for (uint32_t i = 0; i < batch->part_count; i++) {
+        const struct svmx__part *part = &batch->parts[i];
+        if (part->level == batch->level && part->status != SVMX_OK)
+            return svmx__fail(&batch->error, part->status, "%s: %s", part->op->name, part->reason);
+    }
+    return SVMX_ERR_BACKEND;
+}
+
 /* Called by whoever finished a level: starts the next ones, completes the batch after the last. */
 static void go_on(struct svmx_batch *batch, bool here) {
     do {
-        bool failed = atomic_load_explicit(&batch->failed, memory_order_relaxed);
-        if (failed)
-            (void)svmx__fail(&batch->error, SVMX_ERR_MEMORY, "no memory for results that are left to the library");
-        if (failed || ++batch->level >= batch->level_count) {
-            svmx__complete(batch, failed ? SVMX_ERR_MEMORY : SVMX_OK);
+        enum svmx_status failure = failure_of(batch);
+        if (failure != SVMX_OK || ++batch->level >= batch->level_count) {
+            svmx__complete(batch, failure);
             return;
         }
     } while (start_level(batch, here));

@@ -1,13 +1,13 @@
 /*
  * route.c: stage 3: choose the device of a part.
  *
- * In this version the choice is the user's order of backends: the first device that is usable and has not refused the
- * operation. Where its pipeline is still to be built, one that computes in the calling thread answers meanwhile; only if
- * there is none but the reference does the part wait. The answers are kept in a table by operation and bucket that is
- * published anew when something changes, so that the decision itself is one load:
+ *   who serves it          published when a device, an operation or a pipeline comes or goes      serving, ready
+ *   who may                the policy of the batch or of the operation                            policy.c
+ *   who finishes first     by what was measured                                                   choice.c
  *
- *   [ flags | wanted | device ]   device: who computes; COLD: it has no pipeline yet, the part waits for it
- *                                 wanted: whose pipeline is to be built; WANTS: there is such a device
+ * All of it is a few loads. A device whose pipeline is still to be built gets it built, and one that computes in the calling
+ * thread answers meanwhile; only if there is none but the reference does the part wait. Device d is bit d of a mask, in
+ * the user's order of preference; the reference code is in none.
  *
  * Called by pipeline.c; svmx__route_publish by whoever learns that a device, an operation or a pipeline is on or off.
  *
@@ -16,45 +16,33 @@
 #include "executor/executor.h"
 #include "executor/stages.h"
 
-enum { DEVICE_BITS = 12, DEVICE_MASK = (1 << DEVICE_BITS) - 1, COLD = 1 << 30, WANTS = 1 << 29 };
+#include <stdio.h>
+
+/* ---- publishing ------------------------------------------------------------------------------------------------- */
 
 static bool serves(const struct svmx__device *device, uint32_t op) {
     return atomic_load_explicit(&device->usable, memory_order_relaxed) &&
            atomic_load_explicit(&device->fitness[op], memory_order_relaxed) != SVMX__UNFIT;
 }
 
-/* The line of the table for a bucket. */
-static uint32_t line_of(uint64_t bucket) {
-    uint32_t log2 = (uint32_t)__builtin_ctzll(bucket);
-    return log2 < SVMX__BUCKETS ? log2 : SVMX__BUCKETS - 1;
-}
-
-/* ---- publishing ------------------------------------------------------------------------------------------------- */
-
 static bool is_built(const struct svmx__device *device, uint32_t op, uint64_t bucket) {
     const struct svmx__key key = {device->id, op, bucket, 0};
     return device->inline_ || svmx__pipeline_cache_peek(&device->executor->pipelines, &key) != NULL;
 }
 
-/* The first device of any kind, or of those that compute in the calling thread; the reference if there is none. */
-static uint32_t first_serving(const struct svmx_executor *executor, uint32_t op, bool inline_only) {
-    uint32_t reference = executor->device_count - 1;
-    for (uint32_t i = 0; i < reference; i++)
-        if (serves(&executor->devices[i], op) && (executor->devices[i].inline_ || !inline_only)) return i;
-    return reference;
-}
-
 void svmx__route_publish(struct svmx_executor *executor, uint32_t op) {
     pthread_mutex_lock(&executor->publishing); /* the last to look is the last to write */
-    uint32_t best = first_serving(executor, op, false), meanwhile = first_serving(executor, op, true);
-    bool nobody_else = meanwhile == executor->device_count - 1;
+    uint32_t serving = 0;
+    for (uint32_t d = 0; d < executor->routed; d++)
+        if (serves(&executor->devices[d], op)) serving |= UINT32_C(1) << d;
     for (uint32_t line = 0; line < SVMX__BUCKETS; line++) {
-        uint32_t route = best;
-        if (!is_built(&executor->devices[best], op, UINT64_C(1) << line))
-            route = nobody_else ? best | COLD : meanwhile | best << DEVICE_BITS | WANTS;
+        uint32_t ready = executor->cpus;
+        for (uint32_t d = 0; d < executor->routed; d++)
+            if (is_built(&executor->devices[d], op, UINT64_C(1) << line)) ready |= UINT32_C(1) << d;
         /* relaxed: an old answer is a device that just went off; the part is then redone like any that it fails */
-        atomic_store_explicit(&executor->routes[op][line], route, memory_order_relaxed);
+        atomic_store_explicit(&executor->ready[op][line], ready, memory_order_relaxed);
     }
+    atomic_store_explicit(&executor->serving[op], serving, memory_order_relaxed);
     pthread_mutex_unlock(&executor->publishing);
 }
 
@@ -64,13 +52,101 @@ void svmx__route_publish_all(struct svmx_executor *executor) {
 
 /* ---- choosing --------------------------------------------------------------------------------------------------- */
 
+/* The line of `ready` for a bucket. */
+static uint32_t line_of(uint64_t bucket) {
+    uint32_t log2 = (uint32_t)__builtin_ctzll(bucket);
+    return log2 < SVMX__BUCKETS ? log2 : SVMX__BUCKETS - 1;
+}
+
+static uint32_t first_of(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
+
+/* Who answers while nothing is known: the first CPU. 0 for nobody. */
+static uint32_t fallback_of(const struct svmx_executor *executor, uint32_t allowed) {
+    const uint32_t cpus = allowed & executor->cpus;
+    return allowed ? first_of(cpus ? cpus : allowed) : 0;
+}
+
+/* Asks the table for one of the devices in a mask. */
+static void choose(struct svmx_executor *executor, struct svmx__part *part, uint32_t allowed) {
+    struct svmx__question question = part->question;
+    question.allowed = allowed;
+    question.fallback = fallback_of(executor, allowed);
+    part->chosen = part->policy != SVMX_POLICY_ORDER && executor->routed > 1;
+    if (part->chosen)
+        svmx__choose(&executor->choices, &question, &part->answer);
+    else
+        part->answer = (struct svmx__answer){
+            .device = part->policy == SVMX_POLICY_ORDER ? first_of(allowed) : question.fallback,
+            .why = part->policy == SVMX_POLICY_ORDER ? (uint32_t)SVMX_WHY_ORDER : (uint32_t)SVMX_WHY_ONLY};
+}
+
+/* The chosen device has no pipeline yet: it is wanted, and another one that is ready answers meanwhile; if none is, the part
+ * waits. Under the policy `gpu` no CPU is among `allowed`. */
+static void choose_meanwhile(struct svmx_executor *executor, struct svmx__part *part, uint32_t allowed,
+                             uint32_t ready) {
+    struct svmx__device *wanted = &executor->devices[part->answer.device];
+    if (part->chosen) svmx__unchoose(&executor->choices, &part->answer);
+    /* In order of preference somebody else's pipeline is no reason to go there. */
+    const uint32_t meanwhile = allowed & ready & (part->policy == SVMX_POLICY_ORDER ? executor->cpus : UINT32_MAX);
+    if (meanwhile) {
+        svmx__build_request(wanted, part->op, part->bucket, NULL);
+        choose(executor, part, meanwhile);
+    } else if (part->chosen) {
+        choose(executor, part, UINT32_C(1) << wanted->id); /* so that its backlog counts */
+    }
+    part->cold = !meanwhile;
+}
+
+/* No device may, or none does: the reference code does it, unless the user wants a GPU or nothing. */
+static void choose_reference(struct svmx_executor *executor, struct svmx__part *part) {
+    part->device = &executor->devices[executor->device_count - 1];
+    part->answer = (struct svmx__answer){.device = part->device->id, .why = SVMX_WHY_ONLY};
+    part->refused = part->policy == SVMX_POLICY_GPU;
+    if (!part->refused) return;
+    part->status = SVMX_ERR_UNSUPPORTED;
+    (void)snprintf(part->reason, sizeof part->reason,
+                   "the policy is gpu, and no device but the CPU serves it (svmx devices tells which there are)");
+}
+
+/* What of the caller's hint falls to one part: it is one number for the whole batch. */
+static double hint_of(const struct svmx__part *part) {
+    return (double)part->batch->hint_ns / (double)part->batch->part_count;
+}
+
 void svmx__route(struct svmx__part *part) {
     struct svmx_executor *executor = part->batch->executor;
-    uint32_t route = atomic_load_explicit(&executor->routes[part->op->id][line_of(part->bucket)], memory_order_relaxed);
-    part->device = &executor->devices[route & DEVICE_MASK];
-    part->cold = (route & COLD) != 0;
-    if (route & WANTS)
-        svmx__build_request(&executor->devices[route >> DEVICE_BITS & DEVICE_MASK], part->op, part->bucket, NULL);
+    const uint32_t op = part->op->id;
+    const uint32_t serving = atomic_load_explicit(&executor->serving[op], memory_order_relaxed);
+    const struct svmx__policy *policy = &executor->policies[op];
+    part->policy = part->batch->policy ? part->batch->policy : policy->kind;
+    part->fitting = svmx__policy_allows(policy, part->policy, serving, executor->cpus, part->units);
+    part->question = (struct svmx__question){.op = op,
+                                             .allowed = serving,
+                                             .fallback = fallback_of(executor, serving),
+                                             .load = {part->units, part->work, part->bytes_in + part->bytes_out},
+                                             .hint_ns = part->batch->hint_ns ? hint_of(part) : 0};
+    part->cold = part->chosen = part->refused = false;
+    if (!part->fitting) {
+        choose_reference(executor, part);
+        return;
+    }
+    choose(executor, part, part->fitting);
+    if (!(executor->cpus >> part->answer.device & 1)) {
+        const uint32_t ready = atomic_load_explicit(&executor->ready[op][line_of(part->bucket)], memory_order_relaxed);
+        if (!(ready >> part->answer.device & 1)) choose_meanwhile(executor, part, part->fitting, ready);
+    }
+    part->device = &executor->devices[part->answer.device];
+}
+
+/* ---- after a failure -------------------------------------------------------------------------------------------- */
+
+static void count_failure(struct svmx__part *part) {
+    struct svmx_executor *executor = part->batch->executor;
+    part->redone++;
+    atomic_fetch_add_explicit(&part->device->failures, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&executor->fallbacks, 1, memory_order_relaxed);
+    svmx__log(&executor->log, SVMX_LOG_INFO, "%s %s: %s: %s", part->op->name,
+              part->policy == SVMX_POLICY_GPU ? "fails" : "is redone elsewhere", part->device->info.name, part->reason);
 }
 
 bool svmx__route_again(struct svmx__part *part) {
@@ -78,14 +154,10 @@ bool svmx__route_again(struct svmx__part *part) {
     struct svmx_executor *executor = part->batch->executor;
     struct svmx__device *failed = part->device;
     bool built = part->pipeline && part->pipeline->verdict == SVMX_OK;
-    if (part->status != SVMX_ERR_UNSUPPORTED || built) { /* a device that has no such operation did not fail */
-        part->redone++;
-        atomic_fetch_add_explicit(&failed->failures, 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&executor->fallbacks, 1, memory_order_relaxed);
-        svmx__log(&executor->log, SVMX_LOG_INFO, "%s is redone elsewhere: %s: %s", part->op->name, failed->info.name,
-                  part->reason);
-    }
+    /* a device that has no such operation did not fail */
+    if (part->status != SVMX_ERR_UNSUPPORTED || built) count_failure(part);
     part->pipeline = NULL;
+    if (part->policy == SVMX_POLICY_GPU) return false; /* an error, never the CPU in silence */
     /* In order of preference, so the next one after an inline device that failed is tried once, and the reference is
      * the end: it does not fail. */
     uint32_t from = failed->inline_ ? failed->id + 1 : 0;
@@ -97,4 +169,42 @@ bool svmx__route_again(struct svmx__part *part) {
     }
     part->device = &executor->devices[executor->device_count - 1];
     return failed != part->device;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------------- */
+
+/* What is thought of a device before it has done anything; `svmx bandwidth` measures it. */
+static struct svmx__model_device assumed(const struct svmx_device_info *info) {
+    const bool on_cores = info->flags & SVMX_DEVICE_SHARES_CORES;
+    return (struct svmx__model_device){.on_host = (info->flags & SVMX_DEVICE_HOST_MEMORY) != 0,
+                                       .latency_ns = 50000,
+                                       .bytes_per_ns = info->flags & SVMX_DEVICE_SHARES_MEMORY ? 20 : 6,
+                                       .times_faster = on_cores                        ? 1
+                                                       : info->kind == SVMX_DEVICE_CPU ? 1
+                                                                                       : 10};
+}
+
+void svmx__route_init(struct svmx_executor *executor) {
+    struct svmx__model_device devices[SVMX__ROUTED] = {0};
+    uint32_t on_cores = 0, threads = 1;
+    executor->routed = executor->device_count - 1;
+    if (executor->routed > SVMX__ROUTED) {
+        svmx__log(&executor->log, SVMX_LOG_WARN, "there are %u devices: the first %d are used", executor->routed,
+                  SVMX__ROUTED);
+        executor->routed = SVMX__ROUTED;
+    }
+    for (uint32_t d = 0; d < executor->routed; d++) {
+        const struct svmx_device_info *info = &executor->devices[d].info;
+        devices[d] = assumed(info);
+        if (executor->devices[d].inline_) executor->cpus |= UINT32_C(1) << d;
+        if (info->flags & (SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_HOST_MEMORY)) on_cores |= UINT32_C(1) << d;
+        if (executor->devices[d].inline_ && info->threads > threads) threads = info->threads;
+    }
+    svmx__model_init(&executor->model, devices, executor->routed);
+    svmx__choices_init(&executor->choices, &executor->model, on_cores, threads);
+}
+
+void svmx__route_fini(struct svmx_executor *executor) {
+    svmx__choices_fini(&executor->choices);
+    svmx__model_fini(&executor->model);
 }

@@ -1,0 +1,78 @@
+/*
+ * record.c: see record.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/record.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/versioned.h"
+#include "executor/executor.h"
+#include <stdlib.h>
+
+enum svmx_status svmx__records_init(struct svmx__records *records, uint64_t count) {
+    const uint64_t slots = svmx__pow2(count);
+    records->slots = calloc(slots, sizeof *records->slots); /* clear flags are flags that nobody holds */
+    if (!records->slots) return SVMX_ERR_MEMORY;
+    records->mask = slots - 1;
+    records->epoch_ns = svmx__clock_epoch_ns();
+    atomic_init(&records->next, 0);
+    return SVMX_OK;
+}
+
+void svmx__records_fini(struct svmx__records *records) {
+    free(records->slots);
+    records->slots = NULL;
+}
+
+/* acquire and release: who holds a slot sees what the last one wrote. Held for a copy of some hundred bytes. */
+static void hold(struct svmx__record *slot) {
+    while (atomic_flag_test_and_set_explicit(&slot->held, memory_order_acquire)) {
+    }
+}
+
+static void let_go(struct svmx__record *slot) { atomic_flag_clear_explicit(&slot->held, memory_order_release); }
+
+void svmx__records_add(struct svmx__records *records, struct svmx_receipt *receipt) {
+    receipt->number = atomic_fetch_add_explicit(&records->next, 1, memory_order_relaxed);
+    struct svmx__record *slot = &records->slots[receipt->number & records->mask];
+    hold(slot);
+    if (!slot->filled || slot->receipt.number < receipt->number)
+        slot->receipt = *receipt; /* else a later one was faster */
+    slot->filled = true;
+    let_go(slot);
+}
+
+enum svmx_status svmx__records_get(struct svmx__records *records, uint64_t number, struct svmx_receipt *receipt) {
+    struct svmx__record *slot = &records->slots[number & records->mask];
+    enum svmx_status status = SVMX_BUSY;
+    hold(slot);
+    if (slot->filled && slot->receipt.number >= number)
+        status = slot->receipt.number == number ? SVMX_OK : SVMX_ERR_UNKNOWN;
+    if (status == SVMX_OK) *receipt = slot->receipt;
+    let_go(slot);
+    return status;
+}
+
+enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from, struct svmx_receipt *receipts,
+                                    size_t capacity, size_t *count) {
+    if (!executor || !from || !count || (capacity && !svmx__is_served(receipts, SVMX__FIRST_RECEIPT)))
+        return SVMX_ERR_ARGUMENT;
+    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    struct svmx__records *records = &executor->records;
+    const uint64_t end = atomic_load_explicit(&records->next, memory_order_relaxed), kept = records->mask + 1;
+    const size_t stride = capacity ? svmx__size_given(receipts) : 0;
+    uint64_t number = end > kept && *from < end - kept ? end - kept : *from;
+    size_t read = 0;
+    for (; number < end && read < capacity; number++) {
+        struct svmx_receipt now;
+        enum svmx_status status = svmx__records_get(records, number, &now);
+        if (status == SVMX_BUSY) break; /* it is there for the next reading */
+        if (status != SVMX_OK) continue;
+        svmx__give((char *)receipts + read++ * stride, &now, sizeof now);
+    }
+    *from = number;
+    *count = read;
+    return SVMX_OK;
+}

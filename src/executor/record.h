@@ -1,0 +1,40 @@
+/*
+ * record.h: the last receipts of an executor, for whoever wants to prove later what was done.
+ *
+ * A ring that is always on. A writer takes the next number and copies its receipt into the slot of that number; a slot is
+ * held for the copy only, and writers of different slots do not meet. Written by receipt.c, read by svmx_receipts_read.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_EXECUTOR_RECORD_H
+#define SVMX_EXECUTOR_RECORD_H
+
+#include <stdatomic.h>
+#include <svmx/svmx.h>
+
+struct svmx__record {
+    atomic_flag held;
+    bool filled;
+    struct svmx_receipt receipt;
+};
+
+struct svmx__records {
+    struct svmx__record *slots;
+    uint64_t mask;             /* slots - 1 */
+    uint64_t epoch_ns;         /* what the monotonic clock is short of the time since 1970 */
+    atomic_uint_fast64_t next; /* number of the next receipt */
+};
+
+/* Room for `count` or a few more. MEMORY. */
+enum svmx_status svmx__records_init(struct svmx__records *records, uint64_t count);
+void svmx__records_fini(struct svmx__records *records);
+
+/* Numbers a receipt and keeps a copy of it. */
+void svmx__records_add(struct svmx__records *records, struct svmx_receipt *receipt);
+/* The receipt of a number. OK; UNKNOWN: it was overwritten; BUSY: it is still being written. */
+enum svmx_status svmx__records_get(struct svmx__records *records, uint64_t number, struct svmx_receipt *receipt);
+
+/* What version 0.1.0 had of struct svmx_receipt. */
+#define SVMX__FIRST_RECEIPT SVMX__THROUGH(struct svmx_receipt, reason)
+
+#endif
