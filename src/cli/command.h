@@ -20,10 +20,12 @@ struct cli_option;
 /* What the process answers; part of the interface (svmx.1). */
 enum cli_exit {
     CLI_OK = 0,
-    CLI_BAD_INPUT = 1,   /* data on standard input, or a file of the cache, is bad; the text names line or file */
-    CLI_USAGE = 2,       /* unknown command, option or operation, or a value that is out of range */
-    CLI_NO_EXECUTOR = 3, /* svmx_open or svmx_cache_open failed, or the device that was asked for is not there */
-    CLI_FAILED = 4       /* an operation failed, or its results could not be written */
+    CLI_BAD_INPUT =
+        1, /* data on standard input, or a file of the cache, or the profile, is bad; the text names line or file */
+    CLI_USAGE = 2, /* unknown command, option or operation, or a value that is out of range */
+    CLI_NO_EXECUTOR =
+        3, /* svmx_open, svmx_cache_open or svmx_profile_open failed, or the device that was asked for is not there */
+    CLI_FAILED = 4 /* an operation failed, or its results could not be written */
 };
 
 struct cli_command {
@@ -41,8 +43,8 @@ struct cli_command {
 /* The table of main.c, in the order of the help; ends with NULL. */
 extern const struct cli_command *const cli_commands[];
 
-extern const struct cli_command cli_devices, cli_ops, cli_run, cli_stats, cli_tune, cli_conform, cli_cache, cli_config,
-    cli_version, cli_help;
+extern const struct cli_command cli_devices, cli_ops, cli_run, cli_stats, cli_tune, cli_conform, cli_cache, cli_profile,
+    cli_config, cli_version, cli_help;
 
 /* By name. NULL for an unknown one, after a message with the nearest name. */
 const struct cli_command *cli_command_find(const char *name);

@@ -227,6 +227,15 @@ void svmx__pipeline_drop(struct svmx__device *device, struct svmx_pipeline *comp
 /* A build that failed for want of memory, or on a device that is gone, says nothing of the operation. */
 bool svmx__verdict_counts(enum svmx_status verdict);
 
+/* ---- profile.c: the model on disk ---- */
+
+/* Fills the model from the file, once devices are known and before the first batch. Cannot fail: a file that is not there
+ * is no matter, and one that cannot be used is ignored with a word in the log. */
+void svmx__profile_load(struct svmx_executor *executor);
+/* Writes what was learned. OK also if there is nothing to keep: the profile is off, only one device beside the reference
+ * takes part, or nothing is new. Blocks on the disk. PERMISSION, SYSTEM, MEMORY. */
+enum svmx_status svmx__profile_save(const struct svmx_executor *executor, struct svmx__text *why);
+
 /* ---- kept.c: compiled pipelines on disk ---- */
 
 /* What an earlier process kept of a variant; free() takes it. NULL: nothing. */

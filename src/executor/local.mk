@@ -25,7 +25,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/policy.c \
 	%D%/prewarm.c \
 	%D%/prepare.c \
-	%D%/profile.c %D%/profile.h \
+	%D%/profile.c \
 	%D%/profiled.c \
 	%D%/receipt.c \
 	%D%/record.c %D%/record.h \

@@ -1,5 +1,10 @@
 /*
- * profile.c: see profile.h.
+ * profile.c: the model of an executor, kept from one process to the next.
+ *
+ *   open:   file -> cells of devices that are here, as they are -> model
+ *   close:  model -> file: cells that this process measured replace those of the file, all others stay
+ *
+ * Called by executor.c; svmx_profile_save. The file is src/cache/profile_file.h.
  *
  * A device of the file is that of the executor if all that its speed depends on is the same. If only what a user sets
  * differs (variant, threads) it is another device, whose costs stay in the file for the next time; if what drives it
@@ -8,9 +13,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor/profile.h"
-
 #include "cache/profile_file.h"
+#include "executor/executor.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,9 +44,8 @@ static struct svmx__profile_device device_of(const struct svmx_executor *executo
 }
 
 /* Of two devices here that cannot be told apart the first has the profile. */
-static uint32_t find_same(const struct svmx_executor *executor, const struct svmx__model *model,
-                          const struct svmx__profile_device *wanted) {
-    for (uint32_t d = 0; d < model->device_count; d++) {
+static uint32_t find_same(const struct svmx_executor *executor, const struct svmx__profile_device *wanted) {
+    for (uint32_t d = 0; d < executor->routed; d++) {
         const struct svmx__profile_device here = device_of(executor, d);
         if (svmx__profile_same(&here, wanted)) return d;
     }
@@ -49,9 +53,8 @@ static uint32_t find_same(const struct svmx_executor *executor, const struct svm
 }
 
 /* The device that this one has become: NOBODY if it is not here, or here as it was. */
-static uint32_t find_changed(const struct svmx_executor *executor, const struct svmx__model *model,
-                             const struct svmx__profile_device *was) {
-    for (uint32_t d = 0; d < model->device_count; d++) {
+static uint32_t find_changed(const struct svmx_executor *executor, const struct svmx__profile_device *was) {
+    for (uint32_t d = 0; d < executor->routed; d++) {
         const struct svmx__profile_device here = device_of(executor, d);
         if (strcmp(here.backend, was->backend) == 0 && strcmp(here.name, was->name) == 0 &&
             strcmp(here.pci, was->pci) == 0)
@@ -86,29 +89,28 @@ static const char *path_of(const struct svmx_executor *executor) {
 }
 
 /* Routing is a choice between devices: with one beside the reference there is nothing to choose. */
-static bool has_choice(const struct svmx_executor *executor) { return executor->device_count > 2; }
+static bool has_choice(const struct svmx_executor *executor) { return executor->routed > 1; }
 
 /* ---- load ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t restore_device(const struct svmx_executor *executor, struct svmx__model *model,
-                               const struct svmx__profile_device *device) {
-    const uint32_t d = find_same(executor, model, device);
+static uint32_t restore_device(struct svmx_executor *executor, const struct svmx__profile_device *device) {
+    const uint32_t d = find_same(executor, device);
     if (d == NOBODY) {
-        const uint32_t changed = find_changed(executor, model, device);
+        const uint32_t changed = find_changed(executor, device);
         if (changed == NOBODY) return NOBODY;
         const struct svmx__profile_device here = device_of(executor, changed);
         tell_change(executor, device, &here);
         return NOBODY;
     }
-    if (!device->measured || model->devices[d].on_host) return d;
-    model->devices[d].latency_ns = device->latency_ns;
-    model->devices[d].bytes_per_ns = device->bytes_per_ns;
-    model->devices[d].measured = true;
+    struct svmx__model_device *assumed = &executor->model.devices[d];
+    if (!device->measured || assumed->on_host) return d;
+    assumed->latency_ns = device->latency_ns;
+    assumed->bytes_per_ns = device->bytes_per_ns;
+    assumed->measured = true;
     return d;
 }
 
-static bool restore_cell(const struct svmx_executor *executor, struct svmx__model *model, uint32_t d,
-                         const struct svmx__profile_cell *cell) {
+static bool restore_cell(struct svmx_executor *executor, uint32_t d, const struct svmx__profile_cell *cell) {
     const struct svmx__op *op = svmx__operations_by_name(executor->operations, cell->op);
     if (!op || op->id >= SVMX_OP_FIRST_REGISTERED) return false; /* of another version */
     const struct svmx__cell_summary summary = {.op = op->id,
@@ -123,23 +125,22 @@ static bool restore_cell(const struct svmx_executor *executor, struct svmx__mode
                                                .compute_ns = cell->compute_ns,
                                                .first_use_ns = cell->first_use_ns,
                                                .bytes = cell->bytes};
-    return svmx__model_restore(model, &summary);
+    return svmx__model_restore(&executor->model, &summary);
 }
 
-static void restore_records(const struct svmx_executor *executor, struct svmx__model *model,
-                            const struct svmx__profile_records *records) {
+static void restore_records(struct svmx_executor *executor, const struct svmx__profile_records *records) {
     uint32_t here[SVMX__PROFILE_DEVICES];
     size_t restored = 0;
-    for (size_t i = 0; i < records->device_count; i++) here[i] = restore_device(executor, model, &records->devices[i]);
+    for (size_t i = 0; i < records->device_count; i++) here[i] = restore_device(executor, &records->devices[i]);
     for (size_t i = 0; i < records->cell_count; i++) {
         const uint32_t d = here[records->cells[i].device];
-        restored += d != NOBODY && restore_cell(executor, model, d, &records->cells[i]);
+        restored += d != NOBODY && restore_cell(executor, d, &records->cells[i]);
     }
     svmx__log(&executor->log, SVMX_LOG_DEBUG, "profile: %zu of %zu cells are of use here", restored,
               records->cell_count);
 }
 
-void svmx__profile_load(struct svmx_executor *executor, struct svmx__model *model) {
+void svmx__profile_load(struct svmx_executor *executor) {
     struct svmx__profile_records records = {0};
     struct svmx__text defect = {""}, why = {""};
     const char *path = path_of(executor);
@@ -148,7 +149,7 @@ void svmx__profile_load(struct svmx_executor *executor, struct svmx__model *mode
         svmx__log(&executor->log, SVMX_LOG_WARN, "the profile is not used: %s", why.line);
     else if (defect.line[0])
         svmx__log(&executor->log, SVMX_LOG_WARN, "the profile %s is ignored, and started anew: %s", path, defect.line);
-    restore_records(executor, model, &records);
+    restore_records(executor, &records);
     svmx__profile_records_free(&records);
 }
 
@@ -156,7 +157,6 @@ void svmx__profile_load(struct svmx_executor *executor, struct svmx__model *mode
 
 struct saving {
     const struct svmx_executor *executor;
-    const struct svmx__model *model;
     struct svmx__profile_records old, now;
     uint32_t block[SVMX__ROUTED]; /* of each device, in `now` */
     bool news, starving;
@@ -168,7 +168,7 @@ static uint64_t seconds_now(void) {
 }
 
 static bool save_device(struct saving *saving, uint32_t d) {
-    const struct svmx__model_device *of = &saving->model->devices[d];
+    const struct svmx__model_device *of = &saving->executor->model.devices[d];
     struct svmx__profile_device device = device_of(saving->executor, d);
     device.used_s = seconds_now();
     device.measured = of->measured && svmx__profile_link_ok(of->latency_ns, of->bytes_per_ns);
@@ -182,9 +182,9 @@ static bool save_device(struct saving *saving, uint32_t d) {
 
 /* Devices that cannot be told apart share what the first of them measured. */
 static bool save_devices(struct saving *saving) {
-    for (uint32_t d = 0; d < saving->model->device_count; d++) {
+    for (uint32_t d = 0; d < saving->executor->routed; d++) {
         const struct svmx__profile_device device = device_of(saving->executor, d);
-        const uint32_t first = find_same(saving->executor, saving->model, &device);
+        const uint32_t first = find_same(saving->executor, &device);
         saving->block[d] = NOBODY;
         if (first == d && !save_device(saving, d)) return false;
     }
@@ -235,12 +235,12 @@ static void keep_link(struct saving *saving, struct svmx__profile_device *now, c
 
 /* The block of `now` for a device of the file; NOBODY: its costs are over, or there is no memory. */
 static uint32_t keep_device(struct saving *saving, const struct svmx__profile_device *old) {
-    const uint32_t same = find_same(saving->executor, saving->model, old);
+    const uint32_t same = find_same(saving->executor, old);
     if (same != NOBODY) {
         keep_link(saving, &saving->now.devices[saving->block[same]], old);
         return saving->block[same];
     }
-    const uint32_t changed = find_changed(saving->executor, saving->model, old);
+    const uint32_t changed = find_changed(saving->executor, old);
     if (changed != NOBODY) {
         const struct svmx__profile_device here = device_of(saving->executor, changed);
         if (is_over(old, &here)) return NOBODY;
@@ -267,11 +267,11 @@ static void keep_old(struct saving *saving) {
 
 /* A link that was measured is news where the file has no such device. */
 static bool has_new_link(const struct saving *saving) {
-    for (uint32_t d = 0; d < saving->model->device_count; d++) {
+    for (uint32_t d = 0; d < saving->executor->routed; d++) {
         bool known = false;
         for (size_t i = 0; i < saving->old.device_count && !known; i++)
-            known = find_same(saving->executor, saving->model, &saving->old.devices[i]) == d;
-        if (saving->model->devices[d].measured && !known) return true;
+            known = find_same(saving->executor, &saving->old.devices[i]) == d;
+        if (saving->executor->model.devices[d].measured && !known) return true;
     }
     return false;
 }
@@ -281,20 +281,34 @@ static enum svmx_status save_to(struct saving *saving, const char *path, struct 
     enum svmx_status status = svmx__profile_read(&saving->old, path, &defect, why);
     if (status != SVMX_OK) return status;
     saving->starving = !save_devices(saving);
-    if (!saving->starving) svmx__model_visit(saving->model, save_cell, saving);
+    if (!saving->starving) svmx__model_visit(&saving->executor->model, save_cell, saving);
     if (!saving->starving) keep_old(saving);
     if (saving->starving) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to write the profile");
     if (!saving->news && !has_new_link(saving)) return SVMX_OK;
     return svmx__profile_write(&saving->now, path, defect.line[0] != '\0', why);
 }
 
-enum svmx_status svmx__profile_save(struct svmx_executor *executor, const struct svmx__model *model,
-                                    struct svmx__text *why) {
-    struct saving saving = {.executor = executor, .model = model};
+enum svmx_status svmx__profile_save(const struct svmx_executor *executor, struct svmx__text *why) {
+    struct saving saving = {.executor = executor};
     const char *path = path_of(executor);
     if (!path || !has_choice(executor)) return SVMX_OK;
     enum svmx_status status = save_to(&saving, path, why);
     svmx__profile_records_free(&saving.old);
     svmx__profile_records_free(&saving.now);
+    return status;
+}
+
+enum svmx_status svmx_profile_save(svmx_executor_t *executor, struct svmx_error *error) {
+    struct svmx__text why = {"executor is NULL"};
+    enum svmx_status status = SVMX_ERR_ARGUMENT;
+    /* acquire: pairs with svmx_close */
+    if (executor && atomic_load_explicit(&executor->closed, memory_order_acquire))
+        status = svmx__fail(&why, SVMX_ERR_CLOSED, "the executor is closed");
+    else if (executor)
+        status = svmx__profile_save(executor, &why);
+    if (status != SVMX_OK && error) {
+        error->status = status;
+        (void)snprintf(error->text, sizeof error->text, "%s", why.line);
+    }
     return status;
 }
