@@ -1,5 +1,6 @@
 #!/bin/sh
-# test-long.sh [--again]: scripts/test.sh, and then what takes longer: svmx cross-compiled for aarch64 and run under qemu.
+# test-long.sh [--again]: scripts/test.sh, and then what takes longer: fuzzing 25 times as long under the address
+# sanitizer, and svmx cross-compiled for aarch64 and run under qemu.
 #
 # Of the suites those run that need no Criterion, of which there is none to link for aarch64. Then every operation is run
 # on the scalar kernels and on the reference code there, and must give the bytes that it gives here. Two minutes more
@@ -15,6 +16,13 @@ started=$(date +%s)
 "$top/scripts/setup.sh" long || exit 1
 "$top/scripts/test.sh" "$@" || : # its logs are in the sum
 cd "$top" || exit 1
+
+say "fuzzing"
+for suite in $(make -s -C build/asan --no-print-directory list-fuzz-suites 2>/dev/null); do
+    log=build/asan/$suite-long.log
+    (cd build/asan && SVMX_FUZZ_ROUNDS=5000000 sh "$top/tests/run-suite" "./$suite") >"$log" 2>&1 || tail -n 5 "$log"
+    echo "$log" >>build/test-logs
+done
 
 # xxHash needs no library: its header has all of the code. A copy, because the rest of /usr/include is not for aarch64.
 mkdir -p build/aarch64-include
