@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	%D%/OPENCL.md \
 	%D%/OPERATIONS.md \
 	%D%/PLUGIN-GUIDE.md \
+	%D%/PROFILE.md \
 	%D%/adr/0001-error-text-in-the-batch.md \
 	%D%/adr/0002-outputs-never-overlap.md \
 	%D%/adr/0003-inline-devices.md \

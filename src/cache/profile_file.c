@@ -130,9 +130,9 @@ struct number {
 /* Without printf's floats, which write what the locale of the program says. */
 static struct number number_of(double value) {
     struct number number;
-    const uint64_t thousandths = (uint64_t)(value * 1000 + 0.5);
-    int length =
-        snprintf(number.text, sizeof number.text, "%" PRIu64 ".%03" PRIu64, thousandths / 1000, thousandths % 1000);
+    uint64_t whole = (uint64_t)value, thousandths = (uint64_t)((value - (double)whole) * 1000 + 0.5); /* exact so far */
+    if (thousandths == 1000) whole++, thousandths = 0;
+    int length = snprintf(number.text, sizeof number.text, "%" PRIu64 ".%03" PRIu64, whole, thousandths);
     while (number.text[length - 1] == '0') length--;
     if (number.text[length - 1] == '.') length--;
     number.text[length] = '\0';
