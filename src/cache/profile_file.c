@@ -202,16 +202,14 @@ static bool sort_records(struct svmx__profile_records *records) {
 
 /* How many cells were written. */
 static size_t put_records(struct writer *writer, const struct svmx__profile_records *records) {
-    const struct svmx__profile_cell *cell = records->cells, *end = cell + records->cell_count;
-    size_t written = 0;
+    size_t next = 0, written = 0;
     for (uint32_t d = 0; d < records->device_count && d < SVMX__PROFILE_DEVICES && !writer->full; d++) {
-        /* a device whose block would be cut before its first cell is left out */
         const size_t before = writer->length;
         put_device(writer, &records->devices[d]);
-        if (writer->full) writer->length = before;
-        for (; cell < end && cell->device == d; cell++) {
+        if (writer->full) writer->length = before; /* a block that is cut before its cells is left out */
+        for (; next < records->cell_count && records->cells[next].device == d; next++) {
             const size_t length = writer->length;
-            put_cell(writer, cell);
+            put_cell(writer, &records->cells[next]);
             written += writer->length > length;
         }
     }
