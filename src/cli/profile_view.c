@@ -75,12 +75,16 @@ void profile_view_free(struct profile_view *view) {
     *view = (struct profile_view){.profile = NULL};
 }
 
+/* What tells devices apart at a glance: of CPUs variant and threads, unless the name has these, of others the driver. */
 struct profile_label profile_label(const struct svmx_profile_entry *device) {
     struct profile_label label;
     struct cli_text threads = cli_counted(device->threads, "thread");
-    const bool variant = *device->variant != '\0';
-    snprintf(label.line, sizeof label.line, "%.32s: %.64s (%.32s%s%.40s)", device->backend, device->device,
-             device->variant, variant ? ", " : "", variant ? threads.line : device->driver);
+    const bool variant = *device->variant != '\0', named = strstr(device->device, threads.line) != NULL;
+    snprintf(label.line, sizeof label.line, "%.32s: %.64s (%.32s%s%.64s)", device->backend, device->device,
+             device->variant, variant && !named ? ", " : "",
+             !variant ? device->driver
+             : named  ? ""
+                      : threads.line);
     return label;
 }
 
