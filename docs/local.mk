@@ -9,6 +9,7 @@ EXTRA_DIST += \
 	%D%/OPERATIONS.md \
 	%D%/PLUGIN-GUIDE.md \
 	%D%/PROFILE.md \
+	%D%/SIM.md \
 	%D%/adr/0001-error-text-in-the-batch.md \
 	%D%/adr/0002-outputs-never-overlap.md \
 	%D%/adr/0003-inline-devices.md \

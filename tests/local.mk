@@ -1,9 +1,13 @@
 # What the suites share. Four kinds, all run by `make check` through tests/run-suite:
 #
 #   criterion_suites   programs that need Criterion: unit, contract and most integration suites
-#   plain_suites       programs that count for themselves: thread suites, which run under the thread sanitizer as well
+#   plain_suites       programs that count for themselves: thread suites, which run under the thread sanitizer as well,
+#                      and fuzzing
 #   TESTS *.sh         shell suites
 #   check_LTLIBRARIES  no suites but check-only plugins for them, in test-backends/, never installed
+#
+# Suites choose devices by their order (SUPERVM_POLICY=order), so that they know who computes; those of the router say
+# otherwise themselves.
 #
 # Every suite ends with a line `N passed, N failed, N skipped`; tests/run-suite writes it for Criterion.
 
@@ -26,7 +30,10 @@ AM_TESTS_ENVIRONMENT = \
 	POCL_CACHE_DIR='$(abs_top_builddir)/tests/run/pocl-cache'; export POCL_CACHE_DIR; \
 	MESA_SHADER_CACHE_DIR='$(abs_top_builddir)/tests/run/mesa-cache'; export MESA_SHADER_CACHE_DIR; \
 	unset SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
-	  SUPERVM_MAX_PIPELINES SUPERVM_TIMEOUT_MS SUPERVM_LOG SUPERVM_CACHE_BYTES; \
+	  SUPERVM_MAX_PIPELINES SUPERVM_TIMEOUT_MS SUPERVM_LOG SUPERVM_CACHE_BYTES SUPERVM_LEARN SUPERVM_PROBE_PERCENT \
+	  SUPERVM_RECEIPTS SUPERVM_SIM_MODEL; \
+	SUPERVM_POLICY=order; export SUPERVM_POLICY; \
+	SUPERVM_PROFILE=off; export SUPERVM_PROFILE; \
 	SUPERVM_CACHE_DIR=off; export SUPERVM_CACHE_DIR;
 TEST_EXTENSIONS = .sh
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite

@@ -662,7 +662,8 @@ enum svmx_why {
     SVMX_WHY_BEST = 2,    /* measured to be the best for this size */
     SVMX_WHY_BACKLOG = 3, /* the best has too much to do */
     SVMX_WHY_PROBE = 4,   /* to learn what it takes there */
-    SVMX_WHY_ORDER = 5    /* the first in order */
+    SVMX_WHY_ORDER = 5,   /* the first in order */
+    SVMX_WHY_SPLIT = 6    /* its share of a part that was cut */
 };
 
 /* What is said of a candidate. */

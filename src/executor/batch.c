@@ -58,6 +58,7 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
     free(batch->sorted_slots);
     free(batch->sorted_units);
     free(batch->spans);
+    free(batch->piece_units);
     svmx__executor_release(batch->executor);
     free(batch);
 }
@@ -91,6 +92,7 @@ static enum svmx_status must_be_callers(svmx_batch_t *batch) {
 enum svmx_status svmx_batch_reset(svmx_batch_t *batch) {
     enum svmx_status status = must_be_callers(batch);
     if (status != SVMX_OK) return status;
+    svmx__split_undo(batch);
     svmx__results_reset(batch);
     svmx__arena_reset(batch);
     batch->has_library = batch->has_deferred = false;
@@ -109,6 +111,7 @@ enum svmx_status svmx_batch_rearm(svmx_batch_t *batch) {
     if (status != SVMX_OK) return status;
     if (atomic_load_explicit(&batch->state, memory_order_acquire) != SVMX__DONE)
         return svmx__fail(&batch->error, SVMX_ERR_STATE, "this batch has not run yet: submit it first");
+    svmx__split_undo(batch);
     svmx__results_reset(batch);
     atomic_store_explicit(&batch->answered, false, memory_order_relaxed);
     atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);

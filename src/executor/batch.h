@@ -144,6 +144,12 @@ struct svmx_batch {
     struct svmx_slot *spans;
     size_t sorted_slot_capacity, sorted_unit_capacity, span_capacity;
 
+    /* A part that was cut between two devices (split), as it was: its piece is the last of the parts. */
+    struct svmx__part whole; /* device is NULL: none */
+    uint32_t whole_at;
+    uint64_t *piece_units; /* first_unit of the piece */
+    size_t piece_unit_capacity;
+
     /* Wishes of the caller. */
     uint64_t tag;
     uint32_t policy;  /* enum svmx_policy; 0: the executor's */

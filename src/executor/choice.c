@@ -8,11 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    PROBE_AGAIN = 256, /* samples of a cell after which a device that lost is looked at again */
-    SURE = 3           /* samples after which a device is known */
-};
-static const double COULD_BE = 4; /* how many times too high a guess may be */
+/* How often a line is looked at as a whole: after 1, 2, 4, ... samples, and at least every so many. */
+enum { LOOK_EVERY = 64 };
+
+/* When a device that lost is tried again: after 4 samples of the cell if it lost by one of its own, after 16 if by two, and
+ * so on to this; later if trying would cost more than its share. */
+enum { TRY_AGAIN = 256 };
+
+/* How many times too high may be what is said of a device that was not measured there. */
+static const double COULD_BE_OFF = 4;
 
 /* Of one cell of one operation. All are relaxed: each number stands for itself, and an old one is an answer of a moment
  * ago. */
@@ -21,7 +25,9 @@ struct svmx__line {
     _Atomic uint32_t incumbent;
     _Atomic uint32_t probe;                 /* 1 + the device to try; 0: none */
     _Atomic uint32_t probe_loss;            /* what that may cost, ns, a float */
-    _Atomic uint32_t turn;                  /* how often it was published */
+    _Atomic uint32_t turn;                  /* samples so far */
+    _Atomic uint32_t look_at;               /* the turn in which to look at all devices again */
+    _Atomic uint32_t surprised;             /* bit d: the first sample of device d was not believed */
     _Atomic uint32_t tried[SVMX__ROUTED];   /* the turn in which the device was last seen to have a new sample */
     _Atomic uint32_t learned[SVMX__ROUTED]; /* its samples then */
 };
@@ -70,7 +76,7 @@ static struct svmx__page *make_page(struct svmx__choices *choices, uint32_t op) 
     return there;
 }
 
-static void publish(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line);
+static void publish(const struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line);
 
 /* NULL: no memory. */
 static struct svmx__line *make_line(struct svmx__choices *choices, const struct svmx__question *question,
@@ -87,29 +93,46 @@ static struct svmx__line *make_line(struct svmx__choices *choices, const struct 
     return there;
 }
 
-/* ---- publishing -------------------------------------------------------------------------------------------------- */
+/* ---- whom to try -------------------------------------------------------------------------------------------------- */
+
+/* What trying a device is expected to cost over what the incumbent takes. */
+static double loss_of(const struct svmx__cost *cost, double incumbent_ns) {
+    const double ns = cost->doubtful ? cost->last_ns : cost->ns;
+    return ns > incumbent_ns ? ns - incumbent_ns : 0;
+}
+
+/* Samples of the line between two trials of a device that is measured and has lost. Those of one device in one line alone
+ * then cost no more than the share of time that there is. */
+static double interval_of(const struct svmx__choices *choices, const struct svmx__cost *cost, double incumbent_ns) {
+    const double by_samples = cost->samples < 4 ? (double)(1u << 2 * cost->samples) : TRY_AGAIN;
+    const double by_loss = loss_of(cost, incumbent_ns) / (choices->probe_share * incumbent_ns);
+    return by_samples > by_loss ? by_samples : by_loss;
+}
 
 /* Whether a device that is not the incumbent is worth a try. */
-static bool is_due(struct svmx__line *line, uint32_t device, const struct svmx__cost *cost, double incumbent_ns) {
+static bool is_due(const struct svmx__choices *choices, struct svmx__line *line, uint32_t device,
+                   const struct svmx__cost *cost, double incumbent_ns) {
     const uint32_t turn = get(&line->turn);
     if ((uint32_t)cost->learned != get(&line->learned[device])) {
         set(&line->learned[device], (uint32_t)cost->learned);
         set(&line->tried[device], turn);
     }
-    if (cost->kind != SVMX__MEASURED) return cost->ns < incumbent_ns * COULD_BE;
-    if (cost->doubtful || cost->samples < SURE) return cost->ns < incumbent_ns * COULD_BE;
-    return turn - get(&line->tried[device]) >= PROBE_AGAIN;
+    const double enough = choices->margin * incumbent_ns;
+    if (cost->kind == SVMX__GUESSED && choices->model->devices[device].on_host) return true;
+    if (cost->kind != SVMX__MEASURED) return cost->ns < enough * COULD_BE_OFF;
+    if (cost->doubtful && cost->last_ns < enough) return true;
+    return (double)(turn - get(&line->tried[device])) >= interval_of(choices, cost, incumbent_ns);
 }
 
 /* The cheapest device to try among those that are due. */
-static void publish_probe(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line,
-                          const struct svmx__cost *costs, double incumbent_ns) {
+static void publish_probe(const struct svmx__choices *choices, const struct svmx__question *question,
+                          struct svmx__line *line, const struct svmx__cost *costs, double incumbent_ns) {
     uint32_t probe = 0;
     double least = 0;
     for (uint32_t d = 0; d < choices->model->device_count; d++) {
         if (!is_in(question->allowed, d) || d == get(&line->incumbent)) continue;
-        if (!is_due(line, d, &costs[d], incumbent_ns)) continue;
-        const double loss = costs[d].ns > incumbent_ns ? costs[d].ns - incumbent_ns : 0;
+        if (!is_due(choices, line, d, &costs[d], incumbent_ns)) continue;
+        const double loss = loss_of(&costs[d], incumbent_ns);
         if (probe && loss >= least) continue;
         probe = d + 1;
         least = loss;
@@ -118,38 +141,80 @@ static void publish_probe(struct svmx__choices *choices, const struct svmx__ques
     set(&line->probe, probe);
 }
 
-/* Who has the cell from now on: the best of those that are known, if it is better than the incumbent by the margin. */
-static uint32_t next_incumbent(const struct svmx__choices *choices, const struct svmx__question *question,
-                               uint32_t incumbent, const struct svmx__cost *costs) {
-    uint32_t best = UINT32_MAX;
-    for (uint32_t d = 0; d < choices->model->device_count; d++) {
-        if (!is_in(question->allowed, d) || costs[d].kind == SVMX__GUESSED) continue;
-        if (best == UINT32_MAX || costs[d].ns < costs[best].ns) best = d;
+/* ---- publishing -------------------------------------------------------------------------------------------------- */
+
+/* Costs of all devices. What the caller says of the CPU stands in for what is not known of it. */
+static void ask_model(const struct svmx__choices *choices, const struct svmx__question *question,
+                      struct svmx__cost *costs) {
+    const struct svmx__model *model = choices->model;
+    for (uint32_t d = 0; d < model->device_count; d++) {
+        svmx__model_cost(model, question->op, d, &question->load, &costs[d]);
+        if (question->hint_ns > 0 && costs[d].kind == SVMX__GUESSED)
+            svmx__model_guess(model, d, &question->load, question->hint_ns, &costs[d]);
     }
-    if (!is_in(question->allowed, incumbent)) return best == UINT32_MAX ? question->fallback : best;
-    if (best == UINT32_MAX || best == incumbent) return incumbent;
-    const bool known = costs[incumbent].kind != SVMX__GUESSED;
-    return known && costs[best].ns < choices->margin * costs[incumbent].ns ? best : incumbent;
 }
 
-static void publish(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line) {
-    struct svmx__cost costs[SVMX__ROUTED];
-    set(&line->turn, get(&line->turn) + 1);
+/* Who has the cell from now on: the best of those that are known, if it is better than the incumbent by the margin. Who
+ * may not have this one batch keeps the cell. */
+static uint32_t next_incumbent(const struct svmx__choices *choices, const struct svmx__question *question,
+                               uint32_t incumbent, const struct svmx__cost *costs) {
+    uint32_t best = incumbent;
+    if (!is_in(question->allowed, incumbent) || costs[incumbent].kind == SVMX__GUESSED) return incumbent;
+    double bound = choices->margin * costs[incumbent].ns;
     for (uint32_t d = 0; d < choices->model->device_count; d++) {
-        svmx__model_cost(choices->model, question->op, d, &question->load, &costs[d]);
-        const bool hinted = question->hint_ns > 0 && costs[d].kind == SVMX__GUESSED;
-        if (hinted && choices->model->devices[d].on_host) costs[d].ns = question->hint_ns;
-        set(&line->cost[d], costs[d].kind == SVMX__GUESSED ? 0 : bits_of((float)costs[d].ns));
+        if (!is_in(question->allowed, d) || costs[d].kind == SVMX__GUESSED || costs[d].ns >= bound) continue;
+        best = d;
+        bound = costs[d].ns;
     }
+    return best;
+}
+
+/* Looks at all devices. */
+static void publish(const struct svmx__choices *choices, const struct svmx__question *question,
+                    struct svmx__line *line) {
+    struct svmx__cost costs[SVMX__ROUTED];
+    const uint32_t turn = get(&line->turn);
+    ask_model(choices, question, costs);
+    for (uint32_t d = 0; d < choices->model->device_count; d++)
+        set(&line->cost[d], costs[d].kind == SVMX__GUESSED ? 0 : bits_of((float)costs[d].ns));
     const uint32_t incumbent = next_incumbent(choices, question, get(&line->incumbent), costs);
     set(&line->incumbent, incumbent);
-    publish_probe(choices, question, line, costs, costs[incumbent].ns);
+    set(&line->look_at, turn + (turn < LOOK_EVERY ? turn + 1 : LOOK_EVERY));
+    if (costs[incumbent].kind != SVMX__GUESSED || question->hint_ns > 0)
+        publish_probe(choices, question, line, costs, costs[incumbent].ns);
 }
 
 void svmx__choices_publish(struct svmx__choices *choices, const struct svmx__question *question) {
     struct svmx__line *line =
         find_line(choices, question->op, svmx__cell_of(question->load.units, question->load.work));
     if (line && !choices->frozen) publish(choices, question, line);
+}
+
+/* Is somebody else better than the incumbent, by what the line says? */
+static bool is_beaten(const struct svmx__choices *choices, const struct svmx__line *line, uint32_t incumbent) {
+    const float bound = (float)choices->margin * float_of(&line->cost[incumbent]);
+    for (uint32_t d = 0; d < choices->model->device_count; d++) {
+        const float cost = float_of(&line->cost[d]);
+        if (cost > 0 && cost < bound) return true;
+    }
+    return false;
+}
+
+/* A device has a new sample. Most are of devices that are known, and change nothing: then nobody else is looked at. */
+static void publish_one(struct svmx__choices *choices, const struct svmx__question *question, uint32_t device,
+                        bool was_probe) {
+    struct svmx__line *line =
+        find_line(choices, question->op, svmx__cell_of(question->load.units, question->load.work));
+    if (!line) return;
+    const uint32_t turn = get(&line->turn) + 1;
+    set(&line->turn, turn);
+    if (!was_probe && turn < get(&line->look_at) && get(&line->cost[device])) {
+        struct svmx__cost cost;
+        svmx__model_cost(choices->model, question->op, device, &question->load, &cost);
+        set(&line->cost[device], bits_of((float)cost.ns));
+        if (!is_beaten(choices, line, get(&line->incumbent))) return;
+    }
+    publish(choices, question, line);
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
@@ -186,15 +251,15 @@ static bool take_probe(struct svmx__choices *choices, const struct svmx__questio
     return true;
 }
 
-/* Who finishes first; the incumbent if nobody does by the margin. */
+/* Who finishes first; the incumbent, or who stands in for it, if nobody does by the margin. */
 static void take_best(const struct svmx__choices *choices, const struct svmx__question *question,
                       const struct svmx__line *line, struct svmx__answer *answer) {
     const uint32_t incumbent = get(&line->incumbent);
-    uint32_t best = is_in(question->allowed, incumbent) ? incumbent : question->fallback;
-    float cost = float_of(&line->cost[best]);
+    const bool may = is_in(question->allowed, incumbent);
+    const uint32_t best = may ? incumbent : question->fallback;
+    const float cost = float_of(&line->cost[best]), backlog = backlog_of(choices, best);
     *answer = (struct svmx__answer){.device = best, .why = SVMX__WHY_BEST, .expected_ns = cost};
-    const float backlog = backlog_of(choices, best);
-    if (backlog <= 0) return; /* the table has compared the costs already */
+    if (may && backlog <= 0) return; /* the table has compared the costs already */
     float bound = (backlog + cost) * (float)choices->margin;
     for (uint32_t mask = question->allowed; mask; mask &= mask - 1) {
         const uint32_t d = (uint32_t)__builtin_ctz(mask);
@@ -203,7 +268,8 @@ static void take_best(const struct svmx__choices *choices, const struct svmx__qu
         const float finish = backlog_of(choices, d) + of_d;
         if (finish >= bound) continue;
         bound = finish;
-        *answer = (struct svmx__answer){.device = d, .why = SVMX__WHY_BACKLOG, .expected_ns = of_d};
+        *answer = (struct svmx__answer){
+            .device = d, .why = may ? SVMX__WHY_BACKLOG : SVMX__WHY_BEST, .expected_ns = of_d};
     }
 }
 
@@ -233,29 +299,45 @@ void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *an
 
 /* ---- being told ------------------------------------------------------------------------------------------------- */
 
-/* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. */
-static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, uint64_t ns) {
+/* The first sample of a device in a line is not believed if it is out of all proportion: an accident would keep the device
+ * out for long. The second is, whatever it says. */
+static bool is_believed(const struct svmx__choices *choices, const struct svmx__question *question,
+                        const struct svmx__answer *answer, uint64_t ns) {
+    struct svmx__line *line =
+        find_line(choices, question->op, svmx__cell_of(question->load.units, question->load.work));
+    if (!line || (double)ns <= COULD_BE_OFF * (double)answer->expected_ns) return true;
+    if (get(&line->learned[answer->device]) || is_in(get(&line->surprised), answer->device)) return true;
+    atomic_fetch_or_explicit(&line->surprised, 1u << answer->device, memory_order_relaxed);
+    return false;
+}
+
+/* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. What a first
+ * use takes longer is paid once, by whoever comes first: it is not what trying costs. Nor is an accident. */
+static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, uint64_t ns, bool usual) {
+    add(&choices->probes, 1);
+    if (!usual) return;
     const double lost = (double)ns - (double)answer->incumbent_ns;
     const uint64_t loss = lost > 0 ? (uint64_t)lost : 0;
     add(&choices->probe_ns, loss - (uint64_t)answer->reserved_ns); /* wraps where it lost less: the sum does not */
     const double gain = answer->incumbent_ns > 0 && lost < 0 ? -lost / (double)answer->incumbent_ns : 0;
     const uint64_t ppm = (uint64_t)(gain * 1e6);
-    add(&choices->probes, 1);
     add(&choices->regret_ppm, ppm);
     add(&choices->regret_ppm_squared, ppm * ppm);
 }
 
 void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,
                 uint64_t ns, const struct svmx__sample *sample) {
+    const bool was_probe = answer->why == SVMX__WHY_PROBE, first_use = sample && sample->first_use;
+    const bool believed = !was_probe || first_use || is_believed(choices, question, answer, ns);
     if (answer->expected_ns > 0)
         atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
                                   memory_order_relaxed);
     add(&choices->busy_ns, ns);
-    if (answer->why == SVMX__WHY_PROBE) settle_probe(choices, answer, ns);
+    if (was_probe) settle_probe(choices, answer, ns, believed && !first_use);
     if (!sample || choices->frozen) return;
-    if (svmx__model_learn(choices->model, question->op, answer->device, &question->load, sample) ||
-        answer->why == SVMX__WHY_PROBE)
-        svmx__choices_publish(choices, question);
+    const bool learned =
+        believed && svmx__model_learn(choices->model, question->op, answer->device, &question->load, sample);
+    if (learned || was_probe) publish_one(choices, question, answer->device, was_probe);
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */

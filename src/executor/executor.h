@@ -153,6 +153,11 @@ uint64_t svmx__bucket_of(const struct svmx_executor *executor, uint32_t op, uint
  * MEMORY. */
 enum svmx_status svmx__min_buckets_read(struct svmx_executor *executor, const char *list, struct svmx__text *why);
 
+/* ---- split.c ---- */
+
+/* Makes the part whole again that was cut, and its piece go. */
+void svmx__split_undo(struct svmx_batch *batch);
+
 /* ---- batch.c ---- */
 
 /* OK if the batch is the caller's, to be filled; else the status to answer with. */
@@ -204,6 +209,10 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
 void svmx__route_init(struct svmx_executor *executor);
 void svmx__route_fini(struct svmx_executor *executor);
 
+/* Whether a device has a pipeline for a bucket, or needs none. */
+bool svmx__route_is_ready(const struct svmx_executor *executor, uint32_t op, uint64_t bucket, uint32_t device);
+/* Sends a part to a device that is ready, whatever the table says. */
+void svmx__route_to(struct svmx__part *part, uint32_t device);
 /* Publishes anew which devices serve an operation, and for which buckets they are ready. After devices were found or lost, an operation was refused, or a
  * pipeline is there. */
 void svmx__route_publish(struct svmx_executor *executor, uint32_t op);

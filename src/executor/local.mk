@@ -4,18 +4,21 @@ libsvmx_core_la_SOURCES += \
 	%D%/bucket.c \
 	%D%/builder.c \
 	%D%/cached.c \
+	%D%/cell.c %D%/cell.h \
 	%D%/choice.c %D%/choice.h \
 	%D%/collect.c \
 	%D%/completion.c \
 	%D%/contention.c \
 	%D%/config.c %D%/config.h \
 	%D%/copy.c \
+	%D%/curve.h \
 	%D%/device.c \
 	%D%/dispatch.c \
 	%D%/examples.c \
 	%D%/executor.c %D%/executor.h \
 	%D%/explain.c \
 	%D%/host.c \
+	%D%/infer.c \
 	%D%/inspect.c \
 	%D%/kept.c \
 	%D%/learn.c \
@@ -33,6 +36,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/results.c \
 	%D%/route.c \
 	%D%/selftest.c \
+	%D%/split.c \
 	%D%/stage.c \
 	%D%/stages.h \
 	%D%/submit.c

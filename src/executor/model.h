@@ -80,16 +80,20 @@ struct svmx__cost {
     uint32_t samples;    /* in the window */
     uint64_t learned;    /* samples ever */
     uint32_t changes;    /* how often it changed for good */
-    bool doubtful;       /* the last sample says that it is much faster than it was */
+    double last_ns;      /* the last sample; 0: none */
+    bool doubtful;       /* it says that the device is much faster than it was */
 };
 
-struct svmx__curve; /* of an operation on a device; model.c */
+struct svmx__curve; /* of an operation on a device; curve.h */
 
 struct svmx__model {
     uint32_t device_count;
     struct svmx__model_device devices[SVMX__ROUTED];
     _Atomic(struct svmx__curve *) curves[SVMX__ROUTED][SVMX__OP_LIMIT];
-    _Atomic uint64_t least_ns[SVMX__ROUTED]; /* of any cell with a few samples: no launch is cheaper. 0: none yet */
+    /* The best that was seen of each device in any cell, and replaces what was assumed; 0: nothing was seen. */
+    _Atomic uint64_t least_ns[SVMX__ROUTED];          /* of a launch, beside computing */
+    _Atomic uint64_t least_transfer_ns[SVMX__ROUTED]; /* of which this is for bytes, however few */
+    _Atomic uint64_t most_bytes_per_us[SVMX__ROUTED]; /* once they go */
     _Atomic uint64_t changes;                /* alarms of all cells */
 };
 
@@ -101,9 +105,13 @@ void svmx__model_fini(struct svmx__model *model);
 bool svmx__model_learn(struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,
                        const struct svmx__sample *sample);
 
-/* What a launch of that size would cost. */
+/* What a launch of that size would cost; infer.c. */
 void svmx__model_cost(const struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,
                       struct svmx__cost *cost);
+
+/* What a device of which nothing is known would take for what takes the CPU `on_cpu_ns`; 0: that is not known either. */
+void svmx__model_guess(const struct svmx__model *model, uint32_t device, const struct svmx__load *load, double on_cpu_ns,
+                       struct svmx__cost *cost);
 
 /* ---- for the profile ---- */
 

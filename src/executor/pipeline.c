@@ -120,11 +120,13 @@ static bool was_last(struct svmx_batch *batch) {
 
 static uint32_t route_level(struct svmx_batch *batch) {
     uint32_t count = 0;
+    const uint32_t parts = batch->part_count; /* a piece is behind them, and routed already */
     svmx__results_resolve(batch);
-    for (uint32_t i = 0; i < batch->part_count; i++) {
+    for (uint32_t i = 0; i < parts; i++) {
         if (batch->parts[i].level != batch->level) continue;
         svmx__route(&batch->parts[i]);
         count++;
+        if (batch->parts[i].policy == SVMX_POLICY_SPLIT && svmx__split(batch, i)) count++;
     }
     atomic_store_explicit(&batch->parts_left, count, memory_order_relaxed);
     return count;

@@ -84,7 +84,7 @@ static enum svmx_status prepare_here(struct svmx__part *part, const struct svmx_
 
 /* What the builder filed. It was there when the part was routed; since then it may have been emptied to make room. */
 static enum svmx_status prepare_pinned(struct svmx__part *part, const struct svmx__pipeline *entry) {
-    part->pinned = svmx__pipeline_pin(&part->device->executor->pipelines, entry);
+    part->pinned = entry && svmx__pipeline_pin(&part->device->executor->pipelines, entry);
     if (part->pinned) return SVMX_OK;
     part->pipeline = NULL;
     (void)snprintf(part->reason, sizeof part->reason, "its pipeline gave way to others (max_pipelines)");
@@ -98,6 +98,7 @@ enum svmx_status svmx__prepare(struct svmx__part *part) {
     if (part->pipeline && part->pipeline->verdict == SVMX_OK)
         return part->pipeline->bounded ? prepare_pinned(part, part->pipeline) : SVMX_OK;
     if (!part->pipeline && device->inline_) return prepare_here(part, &key);
+    if (!part->pipeline && part->built == SVMX_OK) return prepare_pinned(part, NULL);
     if (!part->pipeline) return part->built; /* it waited for a build that came to nothing, and has its reason */
     memcpy(part->reason, part->pipeline->reason, sizeof part->reason);
     return part->pipeline->verdict;

@@ -197,14 +197,13 @@ static struct svmx__profile_cell cell_of(const struct svmx__cell_summary *summar
                                       .depth = svmx__cell_depth(summary->cell),
                                       .samples = summary->samples,
                                       .ns = summary->ns,
+                                      .low_ns = summary->low_ns,
+                                      .high_ns = summary->high_ns,
                                       .setup_ns = summary->setup_ns,
                                       .transfer_ns = summary->transfer_ns,
                                       .compute_ns = summary->compute_ns,
                                       .first_use_ns = summary->first_use_ns,
                                       .bytes = summary->bytes};
-    /* the cost is that of clean and of contended samples, the range that of one kind */
-    cell.low_ns = summary->low_ns < cell.ns ? summary->low_ns : cell.ns;
-    cell.high_ns = summary->high_ns > cell.ns ? summary->high_ns : cell.ns;
     (void)snprintf(cell.op, sizeof cell.op, "%s", op);
     return cell;
 }

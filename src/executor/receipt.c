@@ -51,10 +51,7 @@ static uint32_t verdict_of(const struct svmx_executor *executor, const struct sv
     if (device == part->answer.device) return SVMX_CHOSEN;
     if (!(part->question.allowed & bit)) return SVMX_NO_DEVICE;
     if (!(part->fitting & bit)) return SVMX_NOT_ALLOWED;
-    const uint32_t line = (uint32_t)__builtin_ctzll(part->bucket);
-    const uint32_t ready = atomic_load_explicit(
-        &executor->ready[part->op->id][line < SVMX__BUCKETS ? line : SVMX__BUCKETS - 1], memory_order_relaxed);
-    if (!(ready & bit)) return SVMX_NOT_READY;
+    if (!svmx__route_is_ready(executor, part->op->id, part->bucket, device)) return SVMX_NOT_READY;
     return cost_ns > 0 ? SVMX_SLOWER : SVMX_UNMEASURED;
 }
 

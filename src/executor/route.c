@@ -58,6 +58,14 @@ static uint32_t line_of(uint64_t bucket) {
     return log2 < SVMX__BUCKETS ? log2 : SVMX__BUCKETS - 1;
 }
 
+static uint32_t ready_for(const struct svmx_executor *executor, uint32_t op, uint64_t bucket) {
+    return atomic_load_explicit(&executor->ready[op][line_of(bucket)], memory_order_relaxed);
+}
+
+bool svmx__route_is_ready(const struct svmx_executor *executor, uint32_t op, uint64_t bucket, uint32_t device) {
+    return ready_for(executor, op, bucket) >> device & 1;
+}
+
 static uint32_t first_of(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 
 /* Who answers while nothing is known: the first CPU. 0 for nobody. */
@@ -132,10 +140,16 @@ void svmx__route(struct svmx__part *part) {
     }
     choose(executor, part, part->fitting);
     if (!(executor->cpus >> part->answer.device & 1)) {
-        const uint32_t ready = atomic_load_explicit(&executor->ready[op][line_of(part->bucket)], memory_order_relaxed);
+        const uint32_t ready = ready_for(executor, op, part->bucket);
         if (!(ready >> part->answer.device & 1)) choose_meanwhile(executor, part, part->fitting, ready);
     }
     part->device = &executor->devices[part->answer.device];
+}
+
+void svmx__route_to(struct svmx__part *part, uint32_t device) {
+    struct svmx_executor *executor = part->batch->executor;
+    choose(executor, part, UINT32_C(1) << device);
+    part->device = &executor->devices[device];
 }
 
 /* ---- after a failure -------------------------------------------------------------------------------------------- */

@@ -23,6 +23,9 @@ enum svmx_status svmx__bucket(struct svmx_batch *batch);
 
 /* 3. Chooses part->device. Cannot fail: the reference code serves everything. No lock, no allocation. */
 void svmx__route(struct svmx__part *part);
+/* Under the policy `split`: cuts a part that was routed, if two devices are faster than one. true: its piece is the last part of
+ * the batch, and parts may have moved. While no part of the level is under way. */
+bool svmx__split(struct svmx_batch *batch, uint32_t part);
 /* After a failure: chooses another device that computes in the calling thread. false: there was no failure. */
 bool svmx__route_again(struct svmx__part *part);
 

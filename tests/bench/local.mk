@@ -7,7 +7,8 @@ bench_programs = \
 	%D%/ops_float \
 	%D%/ops_matmul \
 	%D%/ops_sign \
-	%D%/ops_field $(opencl_bench_programs)
+	%D%/ops_field \
+	%D%/routing_devices $(opencl_bench_programs)
 EXTRA_PROGRAMS += $(bench_programs)
 
 bench_common = %D%/bench.c %D%/bench.h %D%/row.c
@@ -62,6 +63,11 @@ endif
 %C%_ops_field_SOURCES = %D%/ops_field.c %D%/peer_mulx.c %D%/peer_mulx.h $(ops_common)
 %C%_ops_field_CPPFLAGS = $(public_cppflags)
 %C%_ops_field_LDADD = libsvmx.la -lm
+
+# Suite routing: choosing, on the devices that are here.
+%C%_routing_devices_SOURCES = %D%/routing_devices.c $(bench_common)
+%C%_routing_devices_CPPFLAGS = $(public_cppflags)
+%C%_routing_devices_LDADD = libsvmx.la -lm
 
 # Suite opencl: the executor beside the plain API on the same device.
 opencl_bench_programs =

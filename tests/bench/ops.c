@@ -80,9 +80,9 @@ bool ops_open(struct ops *ops, const char *cases) {
     *ops = (struct ops){.threads = 1};
     bench_open(&ops->bench, "ops");
     struct svmx_error error;
-    if (open_one((struct svmx_options){.backends = "+simd", .threads = 1}, &ops->executors[OPS_ONE],
+    if (open_one((struct svmx_options){.backends = "+simd,stop", .threads = 1}, &ops->executors[OPS_ONE],
                  &ops->batches[OPS_ONE], &error) &&
-        open_one((struct svmx_options){.backends = "+simd"}, &ops->executors[OPS_ALL], &ops->batches[OPS_ALL],
+        open_one((struct svmx_options){.backends = "+simd,stop"}, &ops->executors[OPS_ALL], &ops->batches[OPS_ALL],
                  &error) &&
         open_one((struct svmx_options){.backends = "none"}, &ops->reference, &ops->reference_batch, &error)) {
         look_at_device(ops);

@@ -83,7 +83,24 @@ static struct svmx_plugin plugin(const char *name) {
 static void choose(void *user, uint64_t repeats) {
     struct svmx_batch *batch = user;
     for (uint64_t i = 0; i < repeats; i++)
-        for (uint32_t part = 0; part < PARTS; part++) svmx__route(&batch->parts[part]);
+        for (uint32_t part = 0; part < PARTS; part++) {
+            svmx__route(&batch->parts[part]);
+            svmx__unchoose(&batch->executor->choices, &batch->parts[part].answer); /* nothing runs: no backlog */
+        }
+}
+
+/* Every device is known for every part, and nothing is tried: what a choice costs once it is settled. */
+static void teach(const struct svmx_batch *batch) {
+    struct svmx_executor *executor = batch->executor;
+    executor->choices.probe_share = 0;
+    for (uint32_t p = 0; p < PARTS; p++)
+        for (uint32_t d = 0; d < executor->routed; d++)
+            for (int i = 0; i < 10; i++) {
+                const struct svmx__part *part = &batch->parts[p];
+                const struct svmx__sample sample = {.compute_ns = 1000 * (d + 1)};
+                const struct svmx__load load = {part->units, part->work, part->bytes_in + part->bytes_out};
+                (void)svmx__model_learn(&executor->model, part->op->id, d, &load, &sample);
+            }
 }
 
 static void add_parts(svmx_batch_t *batch, float *memory) {
@@ -125,6 +142,7 @@ int main(void) {
     }
     if (svmx_device_count(executor) != DEVICES || svmx_batch_create(executor, &batch) != SVMX_OK) return 1;
     add_parts(batch, memory);
+    teach(batch);
     lane = (struct bench_lane){.run = choose, .user = batch, .items = PARTS};
     bench_measure(&bench, (struct bench_lane *const[]){&lane}, 1);
     bench_row(&bench, &(struct bench_row){.name = "choosing the route, four devices",

@@ -5,7 +5,7 @@
  * runs many tasks a batch on one backend, variant and thread count. Data is made from signatures (svmx_op_get) and
  * examples (svmx_example_create): a new operation is covered by being in the table.
  *
- *   target   none | simd with a variant and 1, 2 or 5 threads | any other device of this machine
+ *   target   none | simd with a variant and 1, 2 or 5 threads | any other device of this machine | two modelled ones
  *
  * tasks.c makes the data, compare.c compares; opencl.c does the same for the devices of OpenCL drivers.
  *
@@ -16,7 +16,9 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- on which backends ------------------------------------------------------------------------------------ */
 
@@ -89,3 +91,24 @@ Test(contract, other_devices) {
         on_target(&others[i], random_sizes);
     }
 }
+
+/* Modelled devices compute with the reference code, but everything passes through memory of their own, or of both. */
+static void on_model(const char *backends) {
+    const char *folder = getenv("SVMX_TEST_BACKEND_PATH");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/sim.so", folder ? folder : "");
+    if (!folder || access(path, F_OK) != 0) cr_skip_test("this build has no sim backend");
+    struct target target = {.threads = 0};
+    snprintf(target.backends, sizeof target.backends, "%s", backends);
+    struct pair pair = pair_open(&target);
+    pair.strict = true; /* an answer of any other device shows nothing */
+    pair.batch = 150;   /* the arithmetic is the reference code's: what may go wrong is the way there and back */
+    pair.random_sizes = 15;
+    many_tasks(&pair);
+    mixed_operations(&pair);
+    random_sizes(&pair);
+    pair_close(&pair);
+}
+
+Test(contract, modelled_with_memory_of_its_own) { on_model("+sim:pcie4-discrete,stop"); }
+Test(contract, modelled_with_shared_memory) { on_model("+sim:integrated,stop"); }

@@ -358,6 +358,7 @@ static const struct svmx_plugin *const fake_plugins[] = {&fake_plugin};
 static inline struct svmx_options fake_options(void) {
     return (struct svmx_options){.size = sizeof(struct svmx_options),
                                  .backends = "fake,stop",
+                                 .policy = "order",
                                  .backend_path = "/nonexistent",
                                  .flags = SVMX_OPEN_NO_ENVIRONMENT,
                                  .log_level = SVMX_LOG_ERROR,

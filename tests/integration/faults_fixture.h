@@ -122,6 +122,7 @@ static inline void run_script(const char *script, unsigned failures) {
     (void)snprintf(backends, sizeof backends, "+check:%s,stop", script);
     struct svmx_options options = {.size = sizeof options,
                                    .backends = backends,
+                                   .policy = "order",
                                    .backend_path = path,
                                    .timeout_ms = 2000,
                                    .flags = SVMX_OPEN_NO_ENVIRONMENT,

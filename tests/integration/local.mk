@@ -4,6 +4,7 @@ criterion_suites += \
 	%D%/test_bad_input \
 	%D%/test_chains \
 	%D%/test_faults \
+	%D%/test_policies \
 	%D%/test_hangs \
 	%D%/test_in_place \
 	%D%/test_registered
@@ -31,4 +32,9 @@ if BUILD_SIMD
 plain_suites += %D%/exp_all %D%/tsan_simd_pool
 %C%_exp_all_LDADD = libsvmx-core.la $(simd_parts) -lm
 %C%_tsan_simd_pool_LDADD = $(simd_parts)
+endif
+
+if BUILD_SIM
+plain_suites += %D%/tsan_sim
+%C%_tsan_sim_LDADD = libsvmx.la
 endif

@@ -41,14 +41,17 @@ criterion_suites += \
 	%D%/test_op_vec_f32 \
 	%D%/test_operations_doc \
 	%D%/test_pipeline_cache \
+	%D%/test_policy \
 	%D%/test_profile \
 	%D%/test_profile_file \
 	%D%/test_queue \
 	%D%/test_receipt \
+	%D%/test_record \
 	%D%/test_registry \
 	%D%/test_route \
 	%D%/test_selection \
 	%D%/test_selftest \
+	%D%/test_sim_model \
 	%D%/test_staging_pool \
 	%D%/test_status \
 	%D%/test_submit \
@@ -71,6 +74,12 @@ EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/o
 %C%_test_op_keccak256_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_sha256_CPPFLAGS = $(openssl_cppflags)
 %C%_test_op_sha256_LDADD = $(LDADD) $(OPENSSL_LIBS)
+
+%C%_test_sim_model_LDADD = plugins/sim/libsim-model.la $(CRITERION_LIBS)
+if BUILD_SIM
+criterion_suites += %D%/test_sim_plugin
+%C%_test_sim_plugin_LDADD = plugins/sim/libsim.la $(LDADD)
+endif
 
 if BUILD_SIMD
 criterion_suites += \

@@ -10,10 +10,11 @@
 #include <string.h>
 
 static void set_up(void) {
-    static const char *const variables[] = {"SUPERVM_BACKENDS",   "SUPERVM_BACKEND_PATH", "SUPERVM_VARIANT",
-                                            "SUPERVM_THREADS",    "SUPERVM_QUEUE_DEPTH",  "SUPERVM_MIN_BUCKET",
-                                            "SUPERVM_POOL_BYTES", "SUPERVM_TIMEOUT_MS",   "SUPERVM_LOG",
-                                            "SUPERVM_CACHE_DIR",  "SUPERVM_CACHE_BYTES"};
+    static const char *const variables[] = {
+        "SUPERVM_BACKENDS",    "SUPERVM_BACKEND_PATH", "SUPERVM_VARIANT",       "SUPERVM_THREADS",
+        "SUPERVM_QUEUE_DEPTH", "SUPERVM_MIN_BUCKET",   "SUPERVM_POOL_BYTES",    "SUPERVM_TIMEOUT_MS",
+        "SUPERVM_LOG",         "SUPERVM_CACHE_DIR",    "SUPERVM_CACHE_BYTES",   "SUPERVM_POLICY",
+        "SUPERVM_LEARN",       "SUPERVM_RECEIPTS",     "SUPERVM_PROBE_PERCENT", "SUPERVM_PROFILE"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 
@@ -186,8 +187,27 @@ Test(config, every_setting_can_be_shown) {
         svmx__config_entry(&config, i, &entry);
         cr_assert_eq(strncmp(entry.variable, "SUPERVM_", 8), 0);
         cr_assert(*entry.name && *entry.help);
-        if (i != SVMX__CACHE_DIR) cr_assert_str_eq(entry.value, entry.default_value);
+        if (i != SVMX__CACHE_DIR && i != SVMX__PROFILE) cr_assert_str_eq(entry.value, entry.default_value);
         cr_assert_eq(entry.source, SVMX_FROM_DEFAULT);
     }
     svmx__config_free(&config);
+}
+
+static void expect_profile(const struct svmx_options *options, const char *path) {
+    struct svmx__config config = read_ok(options);
+    cr_assert_str_eq(config.text[SVMX__PROFILE], path);
+    svmx__config_free(&config);
+}
+
+Test(config, the_profile_is_beside_the_cache) {
+    setenv("XDG_CACHE_HOME", "/c", 1);
+    expect_profile(&nothing, "/c/svmx/profile");
+    setenv("SUPERVM_CACHE_DIR", "/d", 1);
+    expect_profile(&nothing, "/d/profile");
+    setenv("SUPERVM_CACHE_DIR", "off", 1);
+    expect_profile(&nothing, "off");
+    setenv("SUPERVM_PROFILE", "/e/f", 1);
+    expect_profile(&nothing, "/e/f");
+    const struct svmx_options relative = {.size = sizeof relative, .profile = "here"};
+    expect_wrong(&relative, "options.profile");
 }

@@ -1,6 +1,6 @@
 /*
- * test_route.c: stage 3: the first device that is usable and has the operation and its pipeline; after a failure, the next
- * that is inline.
+ * test_route.c: stage 3: who may by the policy, who is ready, who comes first; after a failure, the next that is inline.
+ * Who finishes first is test_choice.c's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +9,7 @@
 #include "executor/stages.h"
 
 #include <criterion/criterion.h>
+#include <string.h>
 #include <svmx/ops.h>
 
 /* An executor of five devices that are only described: fast, faster, inline, inline, the reference. */
@@ -31,8 +32,13 @@ static void make(void) {
         pthread_mutex_init(&devices[i].builder.lock, NULL);
         devices[i].builder.closing = true; /* requests are taken and go nowhere: there is no thread */
     }
+    svmx__route_init(ours);
+    for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++)
+        made.policies[op] = (struct svmx__policy){.kind = SVMX_POLICY_ORDER, .high = UINT64_MAX};
     ours_batch.executor = ours;
-    part = (struct svmx__part){.batch = &ours_batch, .op = svmx__op_by_id(OP), .bucket = BUCKET};
+    ours_batch.part_count = 1;
+    part = (struct svmx__part){
+        .batch = &ours_batch, .op = svmx__op_by_id(OP), .units = 1000, .work = 1000, .bucket = BUCKET};
     cr_assert_eq(svmx__pipeline_cache_init(&made.pipelines), SVMX_OK);
     svmx__route_publish(ours, OP);
 }
@@ -157,4 +163,83 @@ Test(route, unsupported_after_it_was_built_is_a_failure) {
     cr_assert(svmx__route_again(&part));
     cr_assert_eq(part.redone, 1);
     cr_assert_eq(atomic_load(&ours->fallbacks), 1);
+}
+
+/* ---- policies ---- */
+
+static void all_built(void) {
+    built(0, OP);
+    built(1, OP);
+    svmx__route_publish(ours, OP);
+}
+
+static uint32_t routed_by(uint32_t policy) {
+    ours_batch.policy = policy;
+    const uint32_t device = routed();
+    cr_assert_eq(part.policy, policy);
+    return device;
+}
+
+Test(route, a_policy_says_who_may) {
+    all_built();
+    cr_assert_eq(routed_by(SVMX_POLICY_ORDER), 0);
+    cr_assert_eq(routed_by(SVMX_POLICY_CPU), 2);
+    cr_assert_eq(routed_by(SVMX_POLICY_GPU), 0);
+    cr_assert_eq(routed_by(SVMX_POLICY_AUTO), 2, "nothing is known: the CPU");
+    ours->policies[OP] = (struct svmx__policy){.kind = SVMX_POLICY_AUTO, .low = 1000, .high = 1000};
+    cr_assert_eq(routed_by(SVMX_POLICY_AUTO), 0, "1000 units and more go elsewhere");
+    part.units = 999;
+    cr_assert_eq(routed_by(SVMX_POLICY_AUTO), 2);
+}
+
+Test(route, gpu_waits_for_its_pipeline_and_fails_where_there_is_none) {
+    cr_assert_eq(routed_by(SVMX_POLICY_GPU), 0);
+    cr_assert(part.cold, "no CPU answers meanwhile");
+    for (int i = 0; i < 2; i++) atomic_store(&devices[i].usable, false);
+    svmx__route_publish(ours, OP);
+    (void)routed_by(SVMX_POLICY_GPU);
+    cr_assert(part.refused);
+    cr_assert_eq(part.status, SVMX_ERR_UNSUPPORTED);
+    cr_assert_not_null(strstr(part.reason, "policy is gpu"));
+}
+
+Test(route, gpu_is_not_redone_on_a_cpu) {
+    all_built();
+    (void)routed_by(SVMX_POLICY_GPU);
+    part.status = SVMX_ERR_BACKEND;
+    cr_assert_not(svmx__route_again(&part));
+    cr_assert_eq(part.device, &devices[0]);
+    cr_assert_eq(atomic_load(&devices[0].failures), 1);
+}
+
+Test(route, a_cpu_without_the_operation_leaves_it_to_the_reference) {
+    for (int i = 2; i < 4; i++) atomic_store(&devices[i].fitness[OP], SVMX__UNFIT);
+    all_built();
+    cr_assert_eq(routed_by(SVMX_POLICY_CPU), DEVICES - 1);
+    cr_assert_not(part.refused);
+}
+
+/* What was measured, as learn would say it. */
+static void measured(uint32_t device, uint64_t ns) {
+    const struct svmx__sample sample = {.compute_ns = ns};
+    const struct svmx__load load = {part.units, part.work, 0};
+    for (int i = 0; i < 5; i++) cr_assert(svmx__model_learn(&ours->model, OP, device, &load, &sample));
+}
+
+Test(route, auto_goes_where_it_was_measured_to_be_faster) {
+    all_built();
+    measured(1, 1000);
+    measured(2, 5000);
+    cr_assert_eq(routed_by(SVMX_POLICY_AUTO), 1);
+    cr_assert_eq(part.answer.why, SVMX_WHY_BEST);
+    cr_assert(part.chosen);
+}
+
+Test(route, auto_asks_for_the_pipeline_of_the_best_and_takes_the_next_meanwhile) {
+    measured(1, 1000);
+    measured(2, 5000);
+    cr_assert_eq(routed_by(SVMX_POLICY_AUTO), 2);
+    cr_assert_not(part.cold);
+    cr_assert_eq(atomic_load(&ours->choices.backlog_ns[1]), 0, "it was not sent there");
+    cr_assert_eq(atomic_load(&ours->choices.backlog_ns[2]), 5000);
 }

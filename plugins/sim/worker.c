@@ -1,0 +1,167 @@
+/*
+ * worker.c: the thread of a device: takes tickets in order, computes them with the reference code, and lets each be over
+ * when the modelled device would be done:
+ *
+ *   submitted        start = max(submitted, last one over)            start + modelled = over
+ *       |----------------|======= computing =======|...... sleeping ......|
+ *
+ * Computing that takes longer than that makes the launch as long as it took, and its times real ones.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sim.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+void sim_sleep_until(const struct svmx_host *host, uint64_t until_ns) {
+    for (uint64_t now; (now = host->now(host)) < until_ns;) {
+        const uint64_t left = until_ns - now;
+        const struct timespec time = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+    }
+}
+
+/* ---- computing -------------------------------------------------------------------------------------------- */
+
+static enum svmx_status task_run(const struct svmx_host *host, const struct svmx_dispatch *dispatch, uint32_t task) {
+    const struct svmx_pipeline *pipeline = dispatch->pipeline;
+    struct svmx_slot slots[SIM_MAX_PARAMS];
+    for (uint32_t p = 0; p < dispatch->slot_count; p++) {
+        slots[p] = dispatch->slots[(size_t)task * dispatch->slot_count + p];
+        const struct svmx_memory *memory = pipeline->output[p] ? dispatch->outputs.memory : dispatch->inputs.memory;
+        if (!pipeline->scalar[p]) slots[p].at = slots[p].bytes ? (uintptr_t)memory->data + slots[p].at : 0;
+    }
+    return host->reference(host, pipeline->op, slots, dispatch->slot_count);
+}
+
+static void copy_run(const struct svmx_copy *copy) {
+    if (copy->source.bytes)
+        memmove(copy->target.memory->data + copy->target.offset, copy->source.memory->data + copy->source.offset,
+                (size_t)copy->source.bytes);
+}
+
+static enum svmx_status command_run(const struct svmx_host *host, const struct svmx_command *command,
+                                    struct svmx_timing *real) {
+    const struct svmx_dispatch *dispatch = &command->as.dispatch;
+    const struct svmx_fill *fill = &command->as.fill;
+    enum svmx_status status = SVMX_OK;
+    uint64_t *spent = &real->compute_ns;
+    const uint64_t start = host->now(host);
+    switch (command->kind) {
+    case SVMX_COMMAND_DISPATCH:
+        for (uint32_t t = 0; status == SVMX_OK && t < dispatch->task_count; t++) status = task_run(host, dispatch, t);
+        break;
+    case SVMX_COMMAND_FILL:
+        memset(fill->target.memory->data + fill->target.offset, fill->value, (size_t)fill->target.bytes);
+        break;
+    case SVMX_COMMAND_COPY_IN:
+    case SVMX_COMMAND_COPY_OUT:
+        copy_run(&command->as.copy);
+        spent = command->kind == SVMX_COMMAND_COPY_IN ? &real->copy_in_ns : &real->copy_out_ns;
+    }
+    *spent += host->now(host) - start;
+    return status;
+}
+
+/* Says once that a device cannot keep up with its model. */
+static void say_late(struct sim_gpu *gpu, uint64_t real_ns, uint64_t modelled_ns) {
+    const struct svmx_host *host = gpu->instance->host;
+    char line[200];
+    pthread_mutex_lock(&gpu->instance->lock);
+    const bool said = gpu->said_late;
+    gpu->said_late = true;
+    pthread_mutex_unlock(&gpu->instance->lock);
+    if (said) return;
+    (void)snprintf(line, sizeof line,
+                   "%s: computing took %llu us, the model %llu us: launches like this report real times",
+                   gpu->model.name, (unsigned long long)(real_ns / 1000), (unsigned long long)(modelled_ns / 1000));
+    host->log(host, SVMX_LOG_INFO, line);
+}
+
+/* A ticket that nothing holds back: computed, and over no earlier than modelled. */
+static void ticket_run(struct sim_gpu *gpu, struct sim_ticket *ticket, bool held_back) {
+    const struct svmx_host *host = gpu->instance->host;
+    const struct svmx_timing *modelled = &ticket->modelled;
+    const uint64_t modelled_ns = modelled->copy_in_ns + modelled->compute_ns + modelled->copy_out_ns;
+    struct svmx_timing real = {0};
+    enum svmx_status status = SVMX_OK;
+    uint64_t start = ticket->submitted_ns > gpu->free_ns ? ticket->submitted_ns : gpu->free_ns;
+    if (held_back) start = host->now(host);
+    for (size_t i = 0; status == SVMX_OK && i < ticket->count; i++)
+        status = command_run(host, &ticket->commands[i], &real);
+    if (status != SVMX_OK) (void)sim_fail(gpu->instance, status, "%s: the reference code failed", gpu->model.name);
+    const uint64_t computed = host->now(host), over = start + modelled_ns;
+    const bool kept = computed <= over;
+    if (kept)
+        sim_sleep_until(host, over);
+    else
+        say_late(gpu, computed - start, modelled_ns);
+    gpu->free_ns = kept ? over : computed;
+    ticket->timing = kept ? *modelled : real;
+    ticket->status = status;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------------------- */
+
+/* Is one of the tickets that have to be over first still under way? Under the lock. */
+static bool is_held_back(const struct sim_instance *instance, const struct sim_ticket *ticket) {
+    for (size_t i = 0; i < ticket->after_count; i++)
+        for (const struct sim_ticket *other = instance->tickets; other; other = other->next)
+            if (other->id == ticket->after[i] && !other->done) return true;
+    return false;
+}
+
+/* The oldest ticket of a device that was not taken. Under the lock. */
+static struct sim_ticket *next_of(const struct sim_gpu *gpu) {
+    struct sim_ticket *ticket = gpu->instance->tickets;
+    while (ticket && (ticket->gpu != gpu || ticket->taken)) ticket = ticket->next;
+    return ticket;
+}
+
+static void *work(void *argument) {
+    struct sim_gpu *gpu = argument;
+    struct sim_instance *instance = gpu->instance;
+    bool held_back = false;
+    (void)prctl(PR_SET_TIMERSLACK, 1000UL); /* 50 us by default: longer than some launches that are modelled */
+    pthread_mutex_lock(&instance->lock);
+    while (!instance->closing) {
+        struct sim_ticket *ticket = next_of(gpu);
+        if (!ticket || is_held_back(instance, ticket)) {
+            held_back = ticket != NULL;
+            pthread_cond_wait(&instance->changed, &instance->lock);
+            continue;
+        }
+        ticket->taken = true;
+        pthread_mutex_unlock(&instance->lock);
+        ticket_run(gpu, ticket, held_back);
+        pthread_mutex_lock(&instance->lock);
+        ticket->done = true;
+        held_back = false;
+        pthread_cond_broadcast(&instance->changed);
+    }
+    pthread_mutex_unlock(&instance->lock);
+    return NULL;
+}
+
+enum svmx_status sim_worker_start(struct sim_gpu *gpu) {
+    sigset_t all, before;
+    if (gpu->working) return SVMX_OK;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the program's */
+    gpu->working = pthread_create(&gpu->worker, NULL, work, gpu) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return gpu->working ? SVMX_OK : SVMX_ERR_SYSTEM;
+}
+
+void sim_workers_end(struct sim_instance *instance) {
+    pthread_mutex_lock(&instance->lock);
+    instance->closing = true;
+    pthread_cond_broadcast(&instance->changed);
+    pthread_mutex_unlock(&instance->lock);
+    for (uint32_t i = 0; i < instance->device_count; i++)
+        if (instance->devices[i]->working) (void)pthread_join(instance->devices[i]->worker, NULL);
+}

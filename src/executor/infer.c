@@ -1,0 +1,188 @@
+/*
+ * infer.c: what a launch would cost: as it was measured, or as what was measured around it suggests.
+ *
+ *   its cell has samples           their median
+ *   smaller and larger ones have   a straight line between the nearest two, by work
+ *   one side or neither has        the nearest cell: its setup, its bytes and more at the assumed bandwidth, its computing
+ *                                  in proportion to what the CPU takes for both sizes
+ *   nothing of the operation       the first guess: latency + bytes / bandwidth + what the CPU takes / times faster
+ *
+ * A size is smaller than another if it has neither more units nor more work in each. Between and beyond sizes that were
+ * measured a larger launch never costs less. See model.h; called by choice.c and by whoever explains.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/curve.h"
+
+#include <math.h>
+
+/* Of a CPU of which nothing is known. */
+static const double NS_FOR_WORK = 0.5, CPU_LATENCY_NS = 200;
+
+static double unmeasured_cpu_ns(const struct svmx__load *load) {
+    return CPU_LATENCY_NS + NS_FOR_WORK * (double)load->work;
+}
+
+/* ---- the first guess ---------------------------------------------------------------------------------------------- */
+
+/* What the CPU is known to take for it; 0: nothing is. */
+static double cpu_ns(const struct svmx__model *model, uint32_t op, const struct svmx__load *load) {
+    double best = 0;
+    for (uint32_t d = 0; d < model->device_count; d++) {
+        struct svmx__cost cost;
+        if (!model->devices[d].on_host || !svmx__curve_of(model, op, d)) continue;
+        svmx__model_cost(model, op, d, load, &cost);
+        if (cost.kind != SVMX__GUESSED && (best == 0 || cost.ns < best)) best = cost.ns;
+    }
+    return best;
+}
+
+static double latency_of(const struct svmx__model *model, uint32_t device) {
+    const double seen = (double)atomic_load_explicit(&model->least_ns[device], memory_order_relaxed);
+    return seen > 0 ? seen : model->devices[device].latency_ns;
+}
+
+/* Of what was assumed and what was seen, the more: a guess that is too good is soon found out, one that is too bad is never
+ * looked into. */
+static double bytes_per_ns(const struct svmx__model *model, uint32_t device) {
+    const double seen = (double)atomic_load_explicit(&model->most_bytes_per_us[device], memory_order_relaxed) / 1000,
+                 assumed = model->devices[device].bytes_per_ns;
+    return seen > assumed ? seen : assumed;
+}
+
+void svmx__model_guess(const struct svmx__model *model, uint32_t device, const struct svmx__load *load, double on_cpu_ns,
+                       struct svmx__cost *cost) {
+    const struct svmx__model_device *of = &model->devices[device];
+    *cost = (struct svmx__cost){.kind = SVMX__GUESSED};
+    if (on_cpu_ns <= 0) on_cpu_ns = unmeasured_cpu_ns(load);
+    cost->setup_ns = of->on_host ? 0 : latency_of(model, device);
+    cost->transfer_ns = of->on_host ? 0 : (double)load->bytes / bytes_per_ns(model, device);
+    cost->compute_ns = of->on_host ? on_cpu_ns : on_cpu_ns / of->times_faster;
+    cost->ns = cost->p99_ns = cost->setup_ns + cost->transfer_ns + cost->compute_ns;
+}
+
+/* ---- from other cells --------------------------------------------------------------------------------------------- */
+
+/* A cell that was measured, as inference needs it. */
+struct known {
+    uint32_t away; /* doublings between it and the cell that is asked for; UINT32_MAX: there is none */
+    struct svmx__load load;
+    struct svmx__cost cost;
+};
+
+struct around {
+    struct known below, above, nearest; /* nearest: the least away of all, smaller, larger or neither */
+};
+
+static uint32_t gap(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
+
+static void take_if_nearer(struct known *known, uint32_t away, const struct svmx__cell *cell) {
+    if (away >= known->away) return;
+    *known = (struct known){.away = away, .load = cell->load};
+    svmx__cell_cost(cell, &known->cost);
+}
+
+/* The curve is held. */
+static struct around look_around(const struct svmx__curve *curve, uint32_t at) {
+    struct around around = {{.away = UINT32_MAX}, {.away = UINT32_MAX}, {.away = UINT32_MAX}};
+    const uint32_t lanes = svmx__cell_lanes(at), depth = svmx__cell_depth(at);
+    for (uint32_t i = 0; i < curve->made_count; i++) {
+        const struct svmx__cell *cell = curve->cells[curve->made[i]];
+        const uint32_t l = svmx__cell_lanes(curve->made[i]), d = svmx__cell_depth(curve->made[i]);
+        const uint32_t away = gap(l, lanes) + gap(d, depth);
+        if (!svmx__cell_count(cell)) continue;
+        if (l <= lanes && d <= depth) take_if_nearer(&around.below, away, cell);
+        if (l >= lanes && d >= depth) take_if_nearer(&around.above, away, cell);
+        take_if_nearer(&around.nearest, away, cell);
+    }
+    return around;
+}
+
+/* How many times more computing `load` is than `other`. */
+static double times_more(const struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,
+                         const struct svmx__load *other) {
+    if (!model->devices[device].on_host) {
+        const double ours = cpu_ns(model, op, load), theirs = cpu_ns(model, op, other);
+        if (ours > 0 && theirs > 0) return ours / theirs;
+    }
+    return unmeasured_cpu_ns(load) / unmeasured_cpu_ns(other);
+}
+
+static void set_parts(struct svmx__cost *cost, double setup_ns, double transfer_ns, double compute_ns) {
+    *cost = (struct svmx__cost){
+        .kind = SVMX__INFERRED, .setup_ns = setup_ns, .transfer_ns = transfer_ns, .compute_ns = compute_ns};
+    cost->ns = cost->p99_ns = setup_ns + transfer_ns + compute_ns;
+}
+
+/* Bytes beyond those of a measured launch go at full speed, but never cost more than in proportion. */
+static double stretch_transfer(const struct svmx__model *model, uint32_t device, const struct svmx__load *load,
+                               const struct known *known) {
+    const double more = (double)load->bytes - (double)known->load.bytes, was = known->cost.transfer_ns;
+    if (model->devices[device].on_host || known->load.bytes == 0) return was;
+    const double by_rate = was + more / bytes_per_ns(model, device),
+                 in_proportion = was * (double)load->bytes / (double)known->load.bytes;
+    return (more > 0) == (by_rate < in_proportion) ? by_rate : in_proportion;
+}
+
+/* The same launch, larger or smaller. */
+static void stretch(const struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,
+                    const struct known *known, struct svmx__cost *cost) {
+    set_parts(cost, known->cost.setup_ns, stretch_transfer(model, device, load, known),
+              known->cost.compute_ns * times_more(model, op, device, load, &known->load));
+}
+
+static double on_line(double low, double high, double share) { return low + (high - low) * share; }
+
+/* On the straight line between two that were measured. */
+static void between(const struct known *below, const struct known *above, const struct svmx__load *load,
+                    struct svmx__cost *cost) {
+    const double span = (double)above->load.work - (double)below->load.work;
+    double share = span > 0 ? ((double)load->work - (double)below->load.work) / span : 0.5;
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    const struct svmx__cost *low = &below->cost, *high = &above->cost;
+    set_parts(cost, on_line(low->setup_ns, high->setup_ns, share), on_line(low->transfer_ns, high->transfer_ns, share),
+              on_line(low->compute_ns, high->compute_ns, share));
+    cost->ns = cost->p99_ns = on_line(low->ns, high->ns, share);
+}
+
+/* Larger launches never cost less. */
+static void keep_order(const struct around *around, struct svmx__cost *cost) {
+    double ns = cost->ns;
+    if (around->above.away != UINT32_MAX && ns > around->above.cost.ns) ns = around->above.cost.ns;
+    if (around->below.away != UINT32_MAX && ns < around->below.cost.ns) ns = around->below.cost.ns;
+    if (ns == cost->ns) return;
+    const double scale = ns / cost->ns;
+    cost->setup_ns *= scale;
+    cost->transfer_ns *= scale;
+    cost->compute_ns *= scale;
+    cost->ns = cost->p99_ns = ns;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------------------------- */
+
+void svmx__model_cost(const struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,
+                      struct svmx__cost *cost) {
+    const uint32_t at = svmx__cell_of(load->units, load->work);
+    struct svmx__curve *curve = svmx__curve_of(model, op, device);
+    struct around around = {.nearest = {.away = UINT32_MAX}};
+    double first_use_ns = 0;
+    if (curve) {
+        svmx__curve_hold(curve);
+        const bool measured = svmx__cell_count(curve->cells[at]) > 0;
+        if (measured) svmx__cell_cost(curve->cells[at], cost);
+        if (!measured && curve->cells[at]) first_use_ns = curve->cells[at]->first_use_ns;
+        if (!measured) around = look_around(curve, at);
+        svmx__curve_release(curve);
+        if (measured) return;
+    }
+    if (around.nearest.away == UINT32_MAX) {
+        svmx__model_guess(model, device, load, model->devices[device].on_host ? 0 : cpu_ns(model, op, load), cost);
+    } else {
+        if (around.below.away != UINT32_MAX && around.above.away != UINT32_MAX)
+            between(&around.below, &around.above, load, cost);
+        else
+            stretch(model, op, device, load, &around.nearest, cost);
+        keep_order(&around, cost);
+    }
+    cost->first_use_ns = first_use_ns;
+}

@@ -1,0 +1,238 @@
+/*
+ * test_policies.c: who computes, end to end: a device that a test can see inside, beside the SIMD backend and the reference
+ * code. What devices take is told to the model here, so that nothing depends on the speed of a machine.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "fake.h"
+
+#include "executor/executor.h"
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+enum { FAKE = 0, SIMD = 1, REFERENCE = 2, TASKS = 64, ITEMS = 4096 };
+
+static svmx_executor_t *executor;
+static svmx_batch_t *batch;
+static float out[TASKS][ITEMS], a[TASKS][ITEMS], b[TASKS][ITEMS];
+
+static void open_with(const char *policy) {
+    struct svmx_options options = fake_options();
+    struct svmx_error error;
+    const char *path = getenv("SVMX_TEST_BACKEND_PATH");
+    options.backends = "fake,simd,stop";
+    options.backend_path = path ? path : "/nonexistent";
+    options.policy = policy;
+    options.learn = "strict";
+    fake_start();
+    cr_assert_eq(svmx_open(&executor, &options, &error), SVMX_OK, "%s", error.text);
+    if (svmx_device_count(executor) != 3) cr_skip_test("no SIMD backend here");
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    for (uint64_t units = ITEMS; units <= TASKS * ITEMS; units *= 2)
+        cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, units), SVMX_OK);
+}
+
+static void tear_down(void) {
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
+TestSuite(policies, .fini = tear_down);
+
+static void fill(uint32_t tasks) {
+    cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
+    memset(out, 0, sizeof out);
+    for (uint32_t t = 0; t < tasks; t++) {
+        for (int i = 0; i < ITEMS; i++) a[t][i] = (float)(i + (int)t), b[t][i] = 0.5f * (float)i;
+        cr_assert_eq(svmx_vec_add_f32(batch, out[t], a[t], b[t], ITEMS), SVMX_OK);
+    }
+}
+
+static bool is_right(uint32_t tasks) {
+    for (uint32_t t = 0; t < tasks; t++)
+        for (int i = 0; i < ITEMS; i++)
+            if (out[t][i] != a[t][i] + b[t][i]) return false;
+    return true;
+}
+
+static struct svmx_receipt receipt_at(uint32_t part) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    cr_assert_eq(svmx_receipt_get(batch, part, &receipt), SVMX_OK);
+    return receipt;
+}
+
+static struct svmx_receipt run(uint32_t tasks) {
+    fill(tasks);
+    cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert(is_right(tasks));
+    return receipt_at(0);
+}
+
+/* ns for each unit, at all sizes. */
+static void takes(uint32_t device, double ns_a_unit) {
+    for (uint64_t units = ITEMS; units <= TASKS * ITEMS; units *= 2) {
+        const struct svmx__sample sample = {.compute_ns = (uint64_t)((double)units * ns_a_unit)};
+        const struct svmx__load load = {units, units, 12 * units};
+        for (int i = 0; i < 8; i++)
+            cr_assert(svmx__model_learn(&executor->model, SVMX_OP_VEC_ADD_F32, device, &load, &sample));
+    }
+}
+
+Test(policies, each_word_for_all) {
+    static const struct {
+        const char *policy;
+        uint32_t device;
+    } cases[] = {{"order", FAKE}, {"cpu", SIMD},     {"gpu", FAKE},
+                 {"auto", SIMD},  {"fixed:1", FAKE}, {"fixed:9999999", SIMD}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (i > 0) tear_down();
+        open_with(cases[i].policy);
+        const struct svmx_receipt receipt = run(1);
+        cr_expect_eq(receipt.device, cases[i].device, "%s: %u", cases[i].policy, receipt.device);
+    }
+}
+
+Test(policies, of_a_batch) {
+    open_with("cpu");
+    cr_assert_eq(run(1).device, SIMD);
+    cr_assert_eq(svmx_batch_set_policy(batch, SVMX_POLICY_GPU), SVMX_OK);
+    const struct svmx_receipt receipt = run(1);
+    cr_assert_eq(receipt.device, FAKE);
+    cr_assert_eq(receipt.policy, SVMX_POLICY_GPU);
+    cr_assert_eq(svmx_batch_set_policy(batch, 0), SVMX_OK);
+    cr_assert_eq(run(1).device, SIMD);
+    cr_assert_eq(svmx_batch_set_policy(batch, 77), SVMX_ERR_ARGUMENT);
+    cr_assert_eq(svmx_batch_set_policy(NULL, 0), SVMX_ERR_ARGUMENT);
+}
+
+Test(policies, auto_follows_what_was_measured_and_says_so) {
+    open_with("auto");
+    takes(FAKE, 1);
+    takes(SIMD, 10);
+    struct svmx_receipt receipt = run(4);
+    cr_assert_eq(receipt.device, FAKE);
+    cr_assert_eq(receipt.why, SVMX_WHY_BEST);
+    cr_assert_eq(receipt.expected_ns, 4 * ITEMS);
+    cr_assert_eq(receipt.candidate_count, 2);
+    cr_assert_eq(receipt.candidates[FAKE].verdict, SVMX_CHOSEN);
+    cr_assert_eq(receipt.candidates[SIMD].verdict, SVMX_SLOWER);
+    cr_assert_eq(receipt.candidates[SIMD].expected_ns, 10 * 4 * ITEMS);
+    cr_assert_eq(receipt.candidates[SIMD].backlog_ns, 0);
+    struct svmx_device device = {.size = sizeof device};
+    cr_assert_eq(svmx_device_get(executor, FAKE, &device), SVMX_OK);
+    cr_assert_eq(device.backlog_ns, 0, "what was expected is taken back when it is done");
+}
+
+/* ---- gpu: an error, never the CPU in silence ---- */
+
+static void expect_error(enum svmx_status status, const char *word) {
+    fill(1);
+    cr_assert_eq(svmx_run(batch), status, "%s", svmx_batch_error(batch));
+    cr_assert_not_null(strstr(svmx_batch_error(batch), word), "'%s'", svmx_batch_error(batch));
+    cr_assert_eq(svmx_poll(batch), status, "it stays so");
+    struct svmx_device device = {.size = sizeof device};
+    for (uint32_t d = SIMD; d <= REFERENCE; d++) {
+        cr_assert_eq(svmx_device_get(executor, d, &device), SVMX_OK);
+        cr_assert_eq(device.tasks, 0, "device %u computed it", d);
+        cr_assert_eq(device.backlog_ns, 0);
+    }
+}
+
+Test(policies, gpu_without_one_is_an_error) {
+    open_with("gpu");
+    atomic_store(&executor->devices[FAKE].usable, false);
+    svmx__route_publish_all(executor);
+    expect_error(SVMX_ERR_UNSUPPORTED, "policy is gpu");
+}
+
+Test(policies, gpu_that_fails_is_an_error) {
+    open_with("gpu");
+    pthread_mutex_lock(&fake.lock);
+    fake.fail[FAKE_SUBMIT].from = fake.calls[FAKE_SUBMIT] + 1;
+    fake.fail[FAKE_SUBMIT].count = 1;
+    fake.fail[FAKE_SUBMIT].status = SVMX_ERR_BACKEND;
+    fake.silent = true;
+    pthread_mutex_unlock(&fake.lock);
+    expect_error(SVMX_ERR_BACKEND, "vec_add_f32: submit");
+    cr_assert_eq(run(1).device, FAKE, "the next one works");
+}
+
+/* ---- split ---- */
+
+Test(policies, split_between_two_devices_gives_the_same_bytes) {
+    open_with("split");
+    takes(FAKE, 10);
+    takes(SIMD, 10);
+    for (int round = 0; round < 3; round++) {
+        (void)run(TASKS);
+        cr_assert_eq(svmx_receipt_count(batch), 2);
+        const struct svmx_receipt first = receipt_at(0), second = receipt_at(1);
+        cr_assert_neq(first.device, second.device);
+        cr_assert_eq(first.why, SVMX_WHY_SPLIT);
+        cr_assert_eq(second.why, SVMX_WHY_SPLIT);
+        cr_assert_eq(first.tasks + second.tasks, TASKS);
+        cr_assert_eq(first.units + second.units, TASKS * ITEMS);
+        cr_assert_eq(first.bytes_in + second.bytes_in, 8 * TASKS * ITEMS);
+        cr_assert(first.tasks >= TASKS / 4 && second.tasks >= TASKS / 4, "%u and %u", first.tasks, second.tasks);
+        /* the same tasks again: the cut is undone and made anew */
+        cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+        memset(out, 0, sizeof out);
+        cr_assert_eq(svmx_run(batch), SVMX_OK);
+        cr_assert(is_right(TASKS));
+        cr_assert_eq(receipt_at(0).tasks + receipt_at(svmx_receipt_count(batch) - 1).tasks, TASKS);
+        for (uint32_t d = 0; d < 2; d++) cr_assert_eq(atomic_load(&executor->choices.backlog_ns[d]), 0);
+    }
+}
+
+Test(policies, split_leaves_whole_what_does_not_gain) {
+    open_with("split");
+    takes(FAKE, 1000);
+    takes(SIMD, 10);
+    (void)run(TASKS);
+    cr_assert_eq(svmx_receipt_count(batch), 1, "the other one is a hundred times slower");
+    (void)run(1);
+    cr_assert_eq(svmx_receipt_count(batch), 1, "one task is not cut");
+}
+
+Test(policies, a_piece_whose_device_fails_is_redone) {
+    open_with("split");
+    takes(FAKE, 10);
+    takes(SIMD, 10);
+    pthread_mutex_lock(&fake.lock);
+    fake.fail[FAKE_SUBMIT].from = fake.calls[FAKE_SUBMIT] + 1;
+    fake.fail[FAKE_SUBMIT].count = 1;
+    fake.fail[FAKE_SUBMIT].status = SVMX_ERR_BACKEND;
+    pthread_mutex_unlock(&fake.lock);
+    (void)run(TASKS);
+    cr_assert_eq(svmx_receipt_count(batch), 2);
+    cr_assert_eq(receipt_at(0).redone + receipt_at(1).redone, 1);
+}
+
+/* ---- explain ---- */
+
+Test(policies, explain_says_what_would_be_done) {
+    struct svmx_candidate candidates[4];
+    size_t count;
+    uint64_t crossover;
+    for (int i = 0; i < 4; i++) candidates[i].size = sizeof *candidates;
+    open_with("auto");
+    cr_assert_eq(svmx_explain(executor, SVMX_OP_VEC_ADD_F32, ITEMS, candidates, 4, &count, &crossover), SVMX_OK);
+    cr_assert_eq(count, 2);
+    cr_assert_eq(candidates[0].device, SIMD);
+    cr_assert_eq(candidates[0].verdict, SVMX_CHOSEN);
+    cr_assert_eq(candidates[1].verdict, SVMX_UNMEASURED);
+    cr_assert_eq(crossover, UINT64_MAX, "nothing is known");
+    takes(FAKE, 1);
+    takes(SIMD, 10);
+    cr_assert_eq(svmx_explain(executor, SVMX_OP_VEC_ADD_F32, ITEMS, candidates, 4, &count, &crossover), SVMX_OK);
+    cr_assert_eq(candidates[0].device, FAKE);
+    cr_assert_eq(candidates[0].kind, SVMX_COST_MEASURED);
+    cr_assert_eq(candidates[0].samples, 8);
+    cr_assert_eq(candidates[1].device, SIMD);
+    cr_assert_eq(candidates[1].verdict, SVMX_SLOWER);
+    cr_assert_leq(crossover, ITEMS);
+    cr_assert_eq(svmx_explain(executor, 9999, 1, candidates, 4, &count, NULL), SVMX_ERR_UNKNOWN);
+    cr_assert_eq(svmx_explain(NULL, 1, 1, candidates, 4, &count, NULL), SVMX_ERR_ARGUMENT);
+    cr_assert_eq(svmx_explain(executor, SVMX_OP_VEC_ADD_F32, UINT64_MAX, candidates, 4, &count, NULL),
+                 SVMX_ERR_OVERFLOW);
+}
