@@ -760,11 +760,11 @@ typedef struct svmx_profile svmx_profile_t;
 
 /* What was measured of one operation, size and device. Text lives as long as the handle. */
 struct svmx_profile_entry {
-    size_t size; /* set by the caller */
+    size_t size;                                                          /* set by the caller */
     const char *op, *backend, *version, *device, *driver, *variant, *pci; /* version is that of the plugin */
     uint64_t units, work, bytes; /* sizes up to these, powers of two; bytes of a launch of that size */
     uint32_t samples;
-    uint32_t threads; /* cores or compute units that the device used */
+    uint32_t threads;           /* cores or compute units that the device used */
     double ns, low_ns, high_ns; /* median, tenth and ninetieth percentile */
     double setup_ns, transfer_ns, compute_ns, first_use_ns;
 };

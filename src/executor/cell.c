@@ -34,7 +34,7 @@ double svmx__cell_ns(const struct svmx__cell *cell) {
 /* The samples that speak for the cell. */
 static const struct svmx__sketch *window_of(const struct svmx__cell *cell) {
     return cell->clean.count >= cell->contended.count || cell->clean.count >= CLEAN_ENOUGH ? &cell->clean
-                                                                                          : &cell->contended;
+                                                                                           : &cell->contended;
 }
 
 void svmx__cell_cost(const struct svmx__cell *cell, struct svmx__cost *cost) {

@@ -162,11 +162,12 @@ void svmx__executor_release(struct svmx_executor *executor) {
     free_executor(executor);
 }
 
-/* Nobody is there to be told but the log. */
+/* Nobody is there to be told but the log, and not twice of the same trouble. */
 static void save_profile(const struct svmx_executor *executor) {
     struct svmx__text why = {""};
     if (svmx__profile_save(executor, &why) != SVMX_OK)
-        svmx__log(&executor->log, SVMX_LOG_WARN, "the profile is not written: %s", why.line);
+        svmx__log(&executor->log, executor->profile_refused ? SVMX_LOG_DEBUG : SVMX_LOG_WARN,
+                  "the profile is not written: %s", why.line);
 }
 
 void svmx_close(svmx_executor_t *executor) {

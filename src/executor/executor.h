@@ -105,6 +105,7 @@ struct svmx_executor {
     pthread_mutex_t publishing; /* of writers of serving and ready */
     struct svmx__policy policies[SVMX__OP_LIMIT];
     struct svmx__model model;
+    bool profile_refused; /* the profile cannot be used here, and the log has it */
     struct svmx__choices choices;
     struct svmx__records records;
     struct svmx__contention contention;

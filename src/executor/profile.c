@@ -145,7 +145,8 @@ void svmx__profile_load(struct svmx_executor *executor) {
     struct svmx__text defect = {""}, why = {""};
     const char *path = path_of(executor);
     if (!path || !has_choice(executor)) return;
-    if (svmx__profile_read(&records, path, &defect, &why) != SVMX_OK)
+    executor->profile_refused = svmx__profile_read(&records, path, &defect, &why) != SVMX_OK;
+    if (executor->profile_refused)
         svmx__log(&executor->log, SVMX_LOG_WARN, "the profile is not used: %s", why.line);
     else if (defect.line[0])
         svmx__log(&executor->log, SVMX_LOG_WARN, "the profile %s is ignored, and started anew: %s", path, defect.line);
