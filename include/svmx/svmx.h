@@ -765,6 +765,8 @@ struct svmx_profile_entry {
     uint64_t units, work, bytes; /* sizes up to these, powers of two; bytes of a launch of that size */
     uint32_t samples;
     uint32_t threads;           /* cores or compute units that the device used */
+    uint32_t kind;              /* enum svmx_device_kind; 0: unknown */
+    uint32_t flags;             /* of enum svmx_device_flags only SVMX_DEVICE_TEST */
     double ns, low_ns, high_ns; /* median, tenth and ninetieth percentile */
     double setup_ns, transfer_ns, compute_ns, first_use_ns;
 };

@@ -63,6 +63,11 @@ static const double LEAST = 0.001;
 
 static bool is_ns(double ns) { return isfinite(ns) && ns >= 0 && ns <= SVMX__PROFILE_MAX_NS; }
 
+const char *svmx__profile_kind(uint32_t kind) {
+    static const char *const words[] = {"unknown", "cpu", "gpu", "accelerator", "modelled"};
+    return kind < sizeof words / sizeof *words ? words[kind] : NULL;
+}
+
 bool svmx__profile_op_ok(const char *name) {
     if (*name < 'a' || *name > 'z') return false;
     return name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
@@ -148,7 +153,9 @@ static void put_device(struct writer *writer, const struct svmx__profile_device 
     put_text(writer, "driver", device->driver);
     put_text(writer, "variant", device->variant);
     put_text(writer, "pci", device->pci);
-    put(writer, "threads %" PRIu32 "\nused %" PRIu64 "\n", device->threads, device->used_s);
+    const char *kind = svmx__profile_kind(device->kind);
+    put(writer, "threads %" PRIu32 "\nkind %s%s\nused %" PRIu64 "\n", device->threads,
+        kind ? kind : svmx__profile_kind(0), device->test ? " test" : "", device->used_s);
     if (device->measured && svmx__profile_link_ok(device->latency_ns, device->bytes_per_ns))
         put(writer, "link %s %s\n", number_of(device->latency_ns).text, number_of(device->bytes_per_ns).text);
 }

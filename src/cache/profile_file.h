@@ -12,6 +12,7 @@
  *   variant
  *   pci 0000:03:00.0
  *   threads 80
+ *   kind gpu                                       unknown, cpu, gpu, accelerator or modelled; then "test" if made for tests
  *   used 1794909600                                seconds since 1970
  *   link 5200 11.25                                only if measured: ns of the smallest launch, bytes each ns
  *   cell sha256 14 6 31 91000 90100 93000 5000 21000 65000 0 1572864
@@ -50,8 +51,11 @@ struct svmx__profile_device {
     char name[64], driver[64], variant[32], pci[16];
     uint32_t abi_major, abi_minor;
     uint32_t threads;
-    uint64_t used_s; /* since 1970; not part of what it was */
-    bool measured;   /* the two below were; they are 0 else */
+    /* From here on not part of what it was. */
+    uint32_t kind;   /* enum svmx_device_kind; 0: unknown */
+    bool test;       /* made for tests */
+    bool measured;   /* the two numbers of the link were; they are 0 else */
+    uint64_t used_s; /* since 1970 */
     double latency_ns, bytes_per_ns;
 };
 
@@ -77,7 +81,7 @@ void svmx__profile_records_free(struct svmx__profile_records *records);
 bool svmx__profile_add_device(struct svmx__profile_records *records, const struct svmx__profile_device *device);
 bool svmx__profile_add_cell(struct svmx__profile_records *records, const struct svmx__profile_cell *cell);
 
-/* Is it the same device, as it was? The times of use and the link do not count. */
+/* Is it the same device, as it was? */
 bool svmx__profile_same(const struct svmx__profile_device *a, const struct svmx__profile_device *b);
 /* By device, operation, units, work: negative, zero, positive. */
 int svmx__profile_order(const struct svmx__profile_cell *a, const struct svmx__profile_cell *b);
@@ -85,6 +89,8 @@ int svmx__profile_order(const struct svmx__profile_cell *a, const struct svmx__p
 /* Has it the numbers that a cell, or a device, can have? What is not sound is neither written nor read. */
 bool svmx__profile_cell_ok(const struct svmx__profile_cell *cell);
 bool svmx__profile_link_ok(double latency_ns, double bytes_per_ns);
+/* The words for a kind of device; NULL behind the last. */
+const char *svmx__profile_kind(uint32_t kind);
 /* A small letter, then small letters, digits and '_'. */
 bool svmx__profile_op_ok(const char *name);
 

@@ -152,6 +152,17 @@ static enum svmx_status take_abi(struct reader *reader, struct svmx__profile_dev
     return SVMX_OK;
 }
 
+static enum svmx_status take_kind(struct reader *reader, struct svmx__profile_device *device) {
+    enum svmx_status status = next_line(reader);
+    if (status != SVMX_OK) return status;
+    char *rest = after(reader, "kind");
+    if (!rest) return bad(reader, "'kind' of a device is missing");
+    const char *kind = word(&rest), *known;
+    device->test = strcmp(rest, "test") == 0;
+    while ((known = svmx__profile_kind(device->kind)) && strcmp(known, kind) != 0) device->kind++;
+    return known && (device->test || !*rest) ? SVMX_OK : bad(reader, "'%.40s' is no kind of device", kind);
+}
+
 static enum svmx_status take_key(struct reader *reader, struct svmx__profile_device *device) {
     uint64_t threads = 0;
     enum svmx_status status = take_text(reader, "backend", device->backend, sizeof device->backend);
@@ -162,6 +173,7 @@ static enum svmx_status take_key(struct reader *reader, struct svmx__profile_dev
     if (status == SVMX_OK) status = take_text(reader, "variant", device->variant, sizeof device->variant);
     if (status == SVMX_OK) status = take_text(reader, "pci", device->pci, sizeof device->pci);
     if (status == SVMX_OK) status = take_number(reader, "threads", UINT32_MAX, &threads);
+    if (status == SVMX_OK) status = take_kind(reader, device);
     if (status == SVMX_OK) status = take_number(reader, "used", UINT64_C(1) << 40, &device->used_s);
     device->threads = (uint32_t)threads;
     return status;

@@ -80,11 +80,13 @@ struct profile_label profile_label(const struct svmx_profile_entry *device) {
     struct profile_label label;
     struct cli_text threads = cli_counted(device->threads, "thread");
     const bool variant = *device->variant != '\0', named = strstr(device->device, threads.line) != NULL;
-    snprintf(label.line, sizeof label.line, "%.32s: %.64s (%.32s%s%.64s)", device->backend, device->device,
+    snprintf(label.line, sizeof label.line, "%.32s: %.64s (%.32s%s%.64s)%s%s", device->backend, device->device,
              device->variant, variant && !named ? ", " : "",
              !variant ? device->driver
              : named  ? ""
-                      : threads.line);
+                      : threads.line,
+             device->kind == SVMX_DEVICE_MODEL ? " [MODELLED]" : "",
+             device->flags & SVMX_DEVICE_TEST ? " [TEST DEVICE]" : "");
     return label;
 }
 
@@ -145,6 +147,8 @@ void profile_device_json(struct cli_json *json, const struct profile_view *view,
     cli_json_text(json, "variant", entry->variant);
     cli_json_text(json, "pci", entry->pci);
     cli_json_number(json, "threads", entry->threads);
+    cli_json_bool(json, "test", entry->flags & SVMX_DEVICE_TEST);
+    cli_json_bool(json, "modelled", entry->kind == SVMX_DEVICE_MODEL);
 }
 
 static void cell_json(struct cli_json *json, const struct profile_cell *cell) {

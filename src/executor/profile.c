@@ -32,8 +32,11 @@ static const uint32_t NOBODY = UINT32_MAX;
 static struct svmx__profile_device device_of(const struct svmx_executor *executor, uint32_t d) {
     const struct svmx__device *device = &executor->devices[d];
     const struct svmx_plugin *plugin = device->backend->plugin;
-    struct svmx__profile_device of = {
-        .abi_major = plugin->abi_major, .abi_minor = plugin->abi_minor, .threads = device->info.threads};
+    struct svmx__profile_device of = {.abi_major = plugin->abi_major,
+                                      .abi_minor = plugin->abi_minor,
+                                      .threads = device->info.threads,
+                                      .kind = device->info.kind,
+                                      .test = (device->info.flags & SVMX_DEVICE_TEST) != 0};
     (void)snprintf(of.backend, sizeof of.backend, "%s", device->backend->name);
     (void)snprintf(of.version, sizeof of.version, "%s", plugin->version);
     (void)snprintf(of.name, sizeof of.name, "%s", device->info.name);

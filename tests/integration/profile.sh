@@ -112,6 +112,8 @@ call show
 exits 0 && err_empty && out_has 'simd: Some CPU (avx512, 16 threads)' && out_has 'opencl: Some <GPU> & more (driver 1.2.3)' &&
     out_has '37 cells, in'
 verdict "devices and their cells" $?
+out_has 'sim: some-model (model 5) [MODELLED] [TEST DEVICE]'
+verdict "a modelled device and one made for tests are labelled" $?
 out_matches '^sha256 +0 simd +1,024 +64 +12\.5 us +11\.3 us - 15\.0 us +18 +250 ns \+ 0 ns \+ 12\.3 us$'
 verdict "a cell has its size, time, spread, samples and parts" $?
 ! grep -q ' $' "$work/out"
@@ -129,6 +131,7 @@ refused 2 "nothing was measured of 'sha257' (did you mean sha256?)" show --op sh
 refused 2 "on a device 'nobody'" show --device nobody
 call show --json
 json "show --json" 0 "len(d['cells']) == 37 and len(d['devices']) == 3 and d['devices'][0]['threads'] == 16
+    and [(x['test'], x['modelled']) for x in d['devices']] == [(False, False), (False, False), (True, True)]
     and [(c['ns'], c['work'], c['samples'], c['bytes']) for c in d['cells']
          if (c['operation'], c['device'], c['units'], c['work']) == ('sha256', 0, 1024, 65536)] == [(12538, 65536, 18, 102400)]
     and sorted(d['cells'][0]) == sorted('operation device units work bytes samples ns low_ns high_ns setup_ns transfer_ns compute_ns first_use_ns'.split())"
@@ -166,7 +169,8 @@ json "plot --json" 0 "d['operation'] == 'sha256' and d['work_each'] == 64 and d[
     and (d['crossings'][0]['before'], d['crossings'][0]['after']) == (0, 1)"
 call plot --op sha256 --svg "$work/plot.svg"
 exits 0 && out_empty && err_empty && grep -q '^<svg ' "$work/plot.svg" && grep -q '^</svg>' "$work/plot.svg" &&
-    grep -q 'crossover at about 16,000 units' "$work/plot.svg" && grep -q 'Some &lt;GPU> &amp; more' "$work/plot.svg"
+    grep -q 'crossover at about 16,000 units' "$work/plot.svg" && grep -q 'Some &lt;GPU> &amp; more' "$work/plot.svg" &&
+    grep -qF '[MODELLED]' "$work/plot.svg"
 verdict "--svg writes a drawing" $?
 call plot --op sha256 --svg -
 exits 0 && cmp -s "$work/out" "$work/plot.svg"

@@ -22,6 +22,7 @@ static inline struct svmx__profile_device some_device(const char *backend, uint6
                                           .abi_major = 1,
                                           .abi_minor = 1,
                                           .threads = 8,
+                                          .kind = SVMX_DEVICE_GPU,
                                           .used_s = used_s};
     (void)snprintf(device.backend, sizeof device.backend, "%s", backend);
     return device;

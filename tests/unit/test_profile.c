@@ -391,7 +391,7 @@ Test(profile, tells_its_cells_in_order) {
     cr_assert_str_eq(entry.driver, "d1");
     cr_assert_str_eq(entry.variant, "avx2");
     cr_assert_str_eq(entry.pci, "");
-    cr_assert_eq(entry.threads, 2u);
+    cr_assert(entry.threads == 2 && entry.kind == SVMX_DEVICE_CPU && entry.flags == 0);
     cr_assert(entry.units == 64 && entry.work == 64 && entry.bytes == 768 && entry.samples == 10);
     cr_assert(entry.ns == 1000 && entry.setup_ns == 250 && entry.transfer_ns == 250 && entry.compute_ns == 500);
     cr_assert_eq(svmx_profile_get(profile, 1, &entry), SVMX_OK);

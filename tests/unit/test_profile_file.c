@@ -20,8 +20,8 @@ static bool is_same_cell(const struct svmx__profile_cell *a, const struct svmx__
 }
 
 static bool is_same_link(const struct svmx__profile_device *a, const struct svmx__profile_device *b) {
-    return a->used_s == b->used_s && a->measured == b->measured && a->latency_ns == b->latency_ns &&
-           a->bytes_per_ns == b->bytes_per_ns;
+    return a->kind == b->kind && a->test == b->test && a->used_s == b->used_s && a->measured == b->measured &&
+           a->latency_ns == b->latency_ns && a->bytes_per_ns == b->bytes_per_ns;
 }
 
 static void expect_round_trip(struct svmx__profile_records *records) {
@@ -63,6 +63,8 @@ Test(profile_file, keeps_whatever_a_driver_calls_its_device) {
     memset(device.name, '\n', sizeof device.name - 1);
     (void)snprintf(device.driver, sizeof device.driver, " 100%% \x01\x7f\xc3\xa4 end 0 \t");
     device.variant[0] = '\0';
+    device.kind = SVMX_DEVICE_MODEL;
+    device.test = true;
     cr_assert(svmx__profile_add_device(&records, &device));
     expect_round_trip(&records);
     svmx__profile_records_free(&records);
@@ -209,6 +211,10 @@ static const struct {
     {"driver driver 1.2\n", "driver %00\n", "starts no byte"},
     {"driver driver 1.2\n", "driver %zz\n", "starts no byte"},
     {"threads 8\n", "threads -8\n", "'-8' is no whole number"},
+    {"kind gpu\n", "kind tpu\n", "'tpu' is no kind"},
+    {"kind gpu\n", "kind\n", "'' is no kind"},
+    {"kind gpu\n", "kind gpu tests\n", "is no kind"},
+    {"kind gpu\n", "", "'kind' of a device is missing"},
     {"used 2000\n", "used 99999999999999\n", "is no whole number"},
     {"link 5200 11.25\n", "link 5200 0\n", "cannot be like that"},
     {"link 5200 11.25\n", "link 5200 11.25 1\n", "cannot be like that"},
