@@ -285,10 +285,10 @@ bool sim_model_parse(struct sim_model *model, const char *text, size_t bytes, ch
     struct parser parser = {.scan = {.why = why, .why_bytes = why_bytes}};
     parser.model.seed = 1;
     if (bytes > SIM_MAX_TEXT) return sim_refuse(&parser.scan, "more than %d bytes: this is no model", SIM_MAX_TEXT);
-    for (const char *at = text, *end = text + bytes; at < end;) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        const size_t length = (size_t)((newline ? newline : end) - at);
-        if (!line_cut(&parser, at, length) || !read_line(&parser)) return false;
+    for (size_t at = 0; at < bytes;) {
+        const char *newline = memchr(text + at, '\n', bytes - at);
+        const size_t length = newline ? (size_t)(newline - (text + at)) : bytes - at;
+        if (!line_cut(&parser, text + at, length) || !read_line(&parser)) return false;
         at += length + (newline != NULL);
     }
     parser.scan.line = 0;

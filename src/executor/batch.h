@@ -22,6 +22,7 @@
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
 #include "executor/choice.h"
+#include "executor/record.h"
 #include "ops/op.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -111,7 +112,7 @@ struct svmx__part {
     /* for the receipt */
     uint64_t queued_ns, start_ns, dispatch_ns, done_ns, end_ns;
     char reason[128];
-    struct svmx_receipt receipt;
+    struct svmx__trail trail;
 };
 
 /* Where the arguments at one position lie, taken together. Enough to see that nothing overlaps in the usual cases. */

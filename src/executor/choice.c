@@ -362,8 +362,8 @@ void svmx__choices_fini(struct svmx__choices *choices) {
 }
 
 uint32_t svmx__choices_look(const struct svmx__choices *choices, uint32_t op, const struct svmx__load *load,
-                            float cost_ns[SVMX__ROUTED]) {
+                            uint32_t count, float *cost_ns) {
     const struct svmx__line *line = find_line(choices, op, svmx__cell_of(load->units, load->work));
-    for (uint32_t d = 0; d < SVMX__ROUTED; d++) cost_ns[d] = line ? float_of(&line->cost[d]) : 0;
+    for (uint32_t d = 0; d < count; d++) cost_ns[d] = line ? float_of(&line->cost[d]) : 0;
     return line ? get(&line->incumbent) : UINT32_MAX;
 }

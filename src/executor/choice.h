@@ -80,8 +80,9 @@ void svmx__told(struct svmx__choices *choices, const struct svmx__question *ques
 /* Publishes a line anew, also if nothing was learned: after devices came or went. */
 void svmx__choices_publish(struct svmx__choices *choices, const struct svmx__question *question);
 
-/* The costs in the line of a question: of devices that are not known 0. Returns the incumbent; UINT32_MAX: no line yet. */
+/* The costs of the first `count` devices in the line of a question: of those that are not known 0. Returns the incumbent;
+ * UINT32_MAX: no line yet. */
 uint32_t svmx__choices_look(const struct svmx__choices *choices, uint32_t op, const struct svmx__load *load,
-                            float cost_ns[SVMX__ROUTED]);
+                            uint32_t count, float *cost_ns);
 
 #endif

@@ -201,7 +201,7 @@ void svmx__contention_stop(struct svmx_executor *executor);
 
 /* ---- receipt.c ---- */
 
-/* Writes part->receipt, and puts it among the last ones. By learn, once a part is over. */
+/* Writes part->trail, and puts it among the last ones. By learn, once a part is over. */
 void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svmx__sample *sample);
 
 /* ---- route.c ---- */

@@ -52,8 +52,7 @@ static bool is_known(const struct view *view, uint32_t device) { return view->co
 /* The incumbent of the cell, or who would become it. */
 static uint32_t winner_of(const struct view *view) {
     const struct svmx_executor *executor = view->executor;
-    float table[SVMX__ROUTED];
-    const uint32_t incumbent = svmx__choices_look(&executor->choices, view->op, &view->load, table);
+    const uint32_t incumbent = svmx__choices_look(&executor->choices, view->op, &view->load, 0, NULL);
     const uint32_t cpus = view->allowed & executor->cpus;
     uint32_t winner = (uint32_t)__builtin_ctz(cpus ? cpus : view->allowed);
     if (incumbent != UINT32_MAX && view->allowed >> incumbent & 1) winner = incumbent;

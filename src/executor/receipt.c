@@ -1,7 +1,8 @@
 /*
  * receipt.c: what is told about parts that have run: device, sizes, times, why it went there, and why something was redone.
  *
- * Written once, when a part is over, into the part (svmx_receipt_get) and among the last ones of the executor (record.c).
+ * A trail is written once, when a part is over, into the part (svmx_receipt_get) and among the last ones of the executor
+ * (record.c); a receipt is made of it when somebody asks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,9 +11,6 @@
 #include "cache/key.h"
 #include "executor/batch.h"
 #include "executor/executor.h"
-
-#include <stdio.h>
-#include <string.h>
 
 /* acquire: pairs with the release in svmx__complete */
 static bool is_answered(const svmx_batch_t *batch) {
@@ -26,7 +24,9 @@ enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t at, struct
     if (!is_answered(batch)) return SVMX_ERR_STATE;
     if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
     if (at >= batch->part_count) return SVMX_ERR_UNKNOWN;
-    svmx__give(receipt, &batch->parts[at].receipt, sizeof batch->parts[at].receipt);
+    struct svmx_receipt now;
+    svmx__trail_tell(&batch->parts[at].trail, batch->parts[at].reason, &now);
+    svmx__give(receipt, &now, sizeof now);
     return SVMX_OK;
 }
 
@@ -56,54 +56,50 @@ static uint32_t verdict_of(const struct svmx_executor *executor, const struct sv
 }
 
 /* The devices that it was chosen from. The costs are those of the table before this part is learned from. */
-static void write_candidates(const struct svmx_executor *executor, struct svmx__part *part,
-                             struct svmx_receipt *receipt) {
-    enum { MOST = sizeof receipt->candidates / sizeof *receipt->candidates };
-    float cost_ns[SVMX__ROUTED];
-    (void)svmx__choices_look(&executor->choices, part->op->id, &part->question.load, cost_ns);
-    receipt->candidate_count = executor->routed < MOST ? executor->routed : MOST;
-    for (uint32_t d = 0; d < receipt->candidate_count; d++) {
+static void write_candidates(const struct svmx_executor *executor, struct svmx__part *part, struct svmx__trail *trail) {
+    const uint32_t count = executor->routed < SVMX__CANDIDATES ? executor->routed : SVMX__CANDIDATES;
+    trail->candidate_count = (uint8_t)count;
+    for (uint32_t d = 0; d < count; d++) trail->cost_ns[d] = trail->backlog_ns[d] = 0;
+    if (executor->routed > 1)
+        (void)svmx__choices_look(&executor->choices, part->op->id, &part->question.load, count, trail->cost_ns);
+    for (uint32_t d = 0; d < count; d++) {
+        trail->verdict[d] = (uint8_t)verdict_of(executor, part, d, trail->cost_ns[d]);
         const uint64_t backlog = atomic_load_explicit(&executor->choices.backlog_ns[d], memory_order_relaxed);
         const uint64_t own = part->chosen && d == part->answer.device ? (uint64_t)part->answer.expected_ns : 0;
-        receipt->candidates[d].device = d;
-        receipt->candidates[d].verdict = verdict_of(executor, part, d, cost_ns[d]);
-        receipt->candidates[d].expected_ns = (uint64_t)cost_ns[d];
-        receipt->candidates[d].backlog_ns = backlog > own ? backlog - own : 0;
+        if (backlog > own) trail->backlog_ns[d] = (float)(backlog - own);
     }
 }
 
 /* Field by field: what is not set is left from the last use of the part, so everything is. */
 void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svmx__sample *sample) {
     struct svmx_executor *executor = part->device->executor;
-    struct svmx_receipt *receipt = &part->receipt;
-    receipt->tag = part->batch->tag;
-    receipt->op = part->op->id;
-    receipt->device = part->device->id;
-    receipt->tasks = part->task_count;
-    receipt->redone = part->redone;
-    receipt->units = part->units;
-    receipt->work = part->work;
-    receipt->bucket = part->bucket;
-    receipt->bytes_in = part->bytes_in;
-    receipt->bytes_out = part->bytes_out;
-    receipt->copied_bytes = part->copied_bytes;
-    receipt->launches = part->launches;
-    receipt->wait_ns = since(part->start_ns, part->queued_ns);
-    receipt->stage_ns = since(part->dispatch_ns, part->start_ns);
-    receipt->run_ns = since(part->done_ns, part->dispatch_ns);
-    receipt->collect_ns = since(part->end_ns, part->done_ns);
-    receipt->why = part->answer.why;
-    receipt->policy = part->policy;
-    receipt->learned = learned;
-    receipt->expected_ns = (uint64_t)part->answer.expected_ns;
-    receipt->setup_ns = sample->setup_ns;
-    receipt->transfer_ns = sample->transfer_ns;
-    receipt->compute_ns = sample->compute_ns;
-    receipt->time_ns = part->end_ns + executor->records.epoch_ns;
-    receipt->result_hash = part->batch->hash && part->status == SVMX_OK ? hash_of(part) : 0;
-    receipt->reason[0] = '\0';
-    if (part->redone || part->status != SVMX_OK)
-        (void)snprintf(receipt->reason, sizeof receipt->reason, "%s", part->reason);
-    write_candidates(executor, part, receipt);
-    svmx__records_add(&executor->records, receipt);
+    struct svmx__trail *trail = &part->trail;
+    trail->tag = part->batch->tag;
+    trail->time_ns = part->end_ns + executor->records.epoch_ns;
+    trail->units = part->units;
+    trail->work = part->work;
+    trail->bucket = part->bucket;
+    trail->bytes_in = part->bytes_in;
+    trail->bytes_out = part->bytes_out;
+    trail->copied_bytes = part->copied_bytes;
+    trail->wait_ns = since(part->start_ns, part->queued_ns);
+    trail->stage_ns = since(part->dispatch_ns, part->start_ns);
+    trail->run_ns = since(part->done_ns, part->dispatch_ns);
+    trail->collect_ns = since(part->end_ns, part->done_ns);
+    trail->setup_ns = sample->setup_ns;
+    trail->transfer_ns = sample->transfer_ns;
+    trail->compute_ns = sample->compute_ns;
+    trail->result_hash = part->batch->hash && part->status == SVMX_OK ? hash_of(part) : 0;
+    trail->op = part->op->id;
+    trail->device = part->device->id;
+    trail->tasks = part->task_count;
+    trail->redone = part->redone;
+    trail->launches = part->launches;
+    trail->expected_ns = part->answer.expected_ns;
+    trail->why = (uint8_t)part->answer.why;
+    trail->policy = (uint8_t)part->policy;
+    trail->learned = learned;
+    trail->has_reason = part->redone || part->status != SVMX_OK;
+    write_candidates(executor, part, trail);
+    svmx__records_add(&executor->records, trail, part->reason);
 }

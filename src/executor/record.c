@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/versioned.h"
 #include "executor/executor.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum svmx_status svmx__records_init(struct svmx__records *records, uint64_t count) {
@@ -34,12 +35,14 @@ static void hold(struct svmx__record *slot) {
 
 static void let_go(struct svmx__record *slot) { atomic_flag_clear_explicit(&slot->held, memory_order_release); }
 
-void svmx__records_add(struct svmx__records *records, struct svmx_receipt *receipt) {
-    receipt->number = atomic_fetch_add_explicit(&records->next, 1, memory_order_relaxed);
-    struct svmx__record *slot = &records->slots[receipt->number & records->mask];
+void svmx__records_add(struct svmx__records *records, struct svmx__trail *trail, const char *reason) {
+    trail->number = atomic_fetch_add_explicit(&records->next, 1, memory_order_relaxed);
+    struct svmx__record *slot = &records->slots[trail->number & records->mask];
     hold(slot);
-    if (!slot->filled || slot->receipt.number < receipt->number)
-        slot->receipt = *receipt; /* else a later one was faster */
+    if (!slot->filled || slot->trail.number < trail->number) { /* else a later one was faster */
+        slot->trail = *trail;
+        if (trail->has_reason) (void)snprintf(slot->reason, sizeof slot->reason, "%s", reason);
+    }
     slot->filled = true;
     let_go(slot);
 }
@@ -48,11 +51,48 @@ enum svmx_status svmx__records_get(struct svmx__records *records, uint64_t numbe
     struct svmx__record *slot = &records->slots[number & records->mask];
     enum svmx_status status = SVMX_BUSY;
     hold(slot);
-    if (slot->filled && slot->receipt.number >= number)
-        status = slot->receipt.number == number ? SVMX_OK : SVMX_ERR_UNKNOWN;
-    if (status == SVMX_OK) *receipt = slot->receipt;
+    if (slot->filled && slot->trail.number >= number)
+        status = slot->trail.number == number ? SVMX_OK : SVMX_ERR_UNKNOWN;
+    if (status == SVMX_OK) svmx__trail_tell(&slot->trail, slot->reason, receipt);
     let_go(slot);
     return status;
+}
+
+void svmx__trail_tell(const struct svmx__trail *trail, const char *reason, struct svmx_receipt *receipt) {
+    *receipt = (struct svmx_receipt){.size = sizeof *receipt,
+                                     .tag = trail->tag,
+                                     .op = trail->op,
+                                     .device = trail->device,
+                                     .tasks = trail->tasks,
+                                     .redone = trail->redone,
+                                     .units = trail->units,
+                                     .bucket = trail->bucket,
+                                     .bytes_in = trail->bytes_in,
+                                     .bytes_out = trail->bytes_out,
+                                     .wait_ns = trail->wait_ns,
+                                     .stage_ns = trail->stage_ns,
+                                     .run_ns = trail->run_ns,
+                                     .collect_ns = trail->collect_ns,
+                                     .copied_bytes = trail->copied_bytes,
+                                     .launches = trail->launches,
+                                     .why = trail->why,
+                                     .number = trail->number,
+                                     .time_ns = trail->time_ns,
+                                     .work = trail->work,
+                                     .policy = trail->policy,
+                                     .learned = trail->learned,
+                                     .expected_ns = (uint64_t)trail->expected_ns,
+                                     .setup_ns = trail->setup_ns,
+                                     .transfer_ns = trail->transfer_ns,
+                                     .compute_ns = trail->compute_ns,
+                                     .result_hash = trail->result_hash,
+                                     .candidate_count = trail->candidate_count};
+    for (uint32_t i = 0; i < trail->candidate_count; i++)
+        receipt->candidates[i] = (struct svmx_receipt_candidate){.device = i,
+                                                                 .verdict = trail->verdict[i],
+                                                                 .expected_ns = (uint64_t)trail->cost_ns[i],
+                                                                 .backlog_ns = (uint64_t)trail->backlog_ns[i]};
+    if (trail->has_reason) (void)snprintf(receipt->reason, sizeof receipt->reason, "%s", reason);
 }
 
 enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from, struct svmx_receipt *receipts,

@@ -12,10 +12,27 @@
 #include <stdatomic.h>
 #include <svmx/svmx.h>
 
+enum { SVMX__CANDIDATES = 4 };
+
+/* What a receipt says, in as little as that takes: it is written for every launch. */
+struct svmx__trail {
+    uint64_t number, tag, time_ns;
+    uint64_t units, work, bucket, bytes_in, bytes_out, copied_bytes;
+    uint64_t wait_ns, stage_ns, run_ns, collect_ns, setup_ns, transfer_ns, compute_ns;
+    uint64_t result_hash;
+    uint32_t op, device, tasks, redone, launches;
+    float expected_ns;
+    uint8_t why, policy, learned, candidate_count;
+    uint8_t verdict[SVMX__CANDIDATES]; /* enum svmx_verdict, of the first devices */
+    float cost_ns[SVMX__CANDIDATES], backlog_ns[SVMX__CANDIDATES];
+    bool has_reason;
+};
+
 struct svmx__record {
     atomic_flag held;
     bool filled;
-    struct svmx_receipt receipt;
+    struct svmx__trail trail;
+    char reason[128];
 };
 
 struct svmx__records {
@@ -29,8 +46,10 @@ struct svmx__records {
 enum svmx_status svmx__records_init(struct svmx__records *records, uint64_t count);
 void svmx__records_fini(struct svmx__records *records);
 
-/* Numbers a receipt and keeps a copy of it. */
-void svmx__records_add(struct svmx__records *records, struct svmx_receipt *receipt);
+/* Numbers a trail and keeps a copy of it, and of `reason` if it has one. */
+void svmx__records_add(struct svmx__records *records, struct svmx__trail *trail, const char *reason);
+/* The whole receipt. */
+void svmx__trail_tell(const struct svmx__trail *trail, const char *reason, struct svmx_receipt *receipt);
 /* The receipt of a number. OK; UNKNOWN: it was overwritten; BUSY: it is still being written. */
 enum svmx_status svmx__records_get(struct svmx__records *records, uint64_t number, struct svmx_receipt *receipt);
 

@@ -76,15 +76,14 @@ static uint32_t fallback_of(const struct svmx_executor *executor, uint32_t allow
 
 /* Asks the table for one of the devices in a mask. */
 static void choose(struct svmx_executor *executor, struct svmx__part *part, uint32_t allowed) {
-    struct svmx__question question = part->question;
-    question.allowed = allowed;
-    question.fallback = fallback_of(executor, allowed);
     part->chosen = part->policy != SVMX_POLICY_ORDER && executor->routed > 1;
+    part->question.allowed = allowed;
+    part->question.fallback = fallback_of(executor, allowed);
     if (part->chosen)
-        svmx__choose(&executor->choices, &question, &part->answer);
+        svmx__choose(&executor->choices, &part->question, &part->answer);
     else
         part->answer = (struct svmx__answer){
-            .device = part->policy == SVMX_POLICY_ORDER ? first_of(allowed) : question.fallback,
+            .device = part->policy == SVMX_POLICY_ORDER ? first_of(allowed) : part->question.fallback,
             .why = part->policy == SVMX_POLICY_ORDER ? (uint32_t)SVMX_WHY_ORDER : (uint32_t)SVMX_WHY_ONLY};
 }
 
@@ -129,8 +128,6 @@ void svmx__route(struct svmx__part *part) {
     part->policy = part->batch->policy ? part->batch->policy : policy->kind;
     part->fitting = svmx__policy_allows(policy, part->policy, serving, executor->cpus, part->units);
     part->question = (struct svmx__question){.op = op,
-                                             .allowed = serving,
-                                             .fallback = fallback_of(executor, serving),
                                              .load = {part->units, part->work, part->bytes_in + part->bytes_out},
                                              .hint_ns = part->batch->hint_ns ? hint_of(part) : 0};
     part->cold = part->chosen = part->refused = false;
@@ -144,12 +141,17 @@ void svmx__route(struct svmx__part *part) {
         if (!(ready >> part->answer.device & 1)) choose_meanwhile(executor, part, part->fitting, ready);
     }
     part->device = &executor->devices[part->answer.device];
+    part->question.allowed = serving; /* what is learned is for all policies */
+    part->question.fallback = fallback_of(executor, serving);
 }
 
 void svmx__route_to(struct svmx__part *part, uint32_t device) {
     struct svmx_executor *executor = part->batch->executor;
+    const struct svmx__question all = part->question;
     choose(executor, part, UINT32_C(1) << device);
     part->device = &executor->devices[device];
+    part->question.allowed = all.allowed;
+    part->question.fallback = all.fallback;
 }
 
 /* ---- after a failure -------------------------------------------------------------------------------------------- */

@@ -44,13 +44,15 @@ struct fake_ticket {
 static struct fake {
     uint32_t flags; /* enum svmx_device_flags */
     uint64_t max_alloc_bytes;
-    bool gate_closed;  /* tickets do not finish while it is */
-    bool forgets_gate; /* wait says TIMEOUT at once instead of waiting for the gate */
-    bool wrong_bytes;  /* one bit of each launch */
-    bool silent;       /* a failure is not explained in the log */
-    bool one_pipeline; /* every build answers with the pipeline of the first */
-    bool ticket_first; /* an inline device answers a ticket and computes in wait */
-    unsigned builders; /* a build goes on when so many were called */
+    bool gate_closed;          /* tickets do not finish while it is */
+    bool forgets_gate;         /* wait says TIMEOUT at once instead of waiting for the gate */
+    bool wrong_bytes;          /* one bit of each launch */
+    bool silent;               /* a failure is not explained in the log */
+    bool one_pipeline;         /* every build answers with the pipeline of the first */
+    bool ticket_first;         /* an inline device answers a ticket and computes in wait */
+    struct svmx_timing timing; /* what its clock says of every launch */
+    bool honest_clock;         /* it says how long it computed */
+    unsigned builders;         /* a build goes on when so many were called */
     struct {
         unsigned from, count; /* calls with the numbers from .. from + count - 1 fail */
         enum svmx_status status;
@@ -288,15 +290,20 @@ static bool fake_gate_opens(uint64_t timeout_ns) {
 
 static enum svmx_status fake_wait(void *self, uint32_t device, uint64_t id, uint64_t timeout_ns,
                                   struct svmx_timing *timing) {
-    (void)self, (void)device, (void)timing;
+    (void)self, (void)device;
     pthread_mutex_lock(&fake.lock);
+    timing->copy_in_ns = fake.timing.copy_in_ns;
+    timing->compute_ns = fake.timing.compute_ns;
+    timing->copy_out_ns = fake.timing.copy_out_ns;
     enum svmx_status status = fake_fate(FAKE_WAIT);
     if (status == SVMX_OK && !fake_gate_opens(timeout_ns)) status = SVMX_TIMEOUT;
     if (status != SVMX_TIMEOUT) {
         struct fake_ticket **at = fake_find(id), *ticket = *at;
         if (!ticket) abort(); /* waited for twice */
         *at = ticket->next;
+        const uint64_t start = fake.host->now(fake.host);
         if (status == SVMX_OK) fake_compute(ticket);
+        if (fake.honest_clock) timing->compute_ns = fake.host->now(fake.host) - start;
         free(ticket);
     }
     pthread_mutex_unlock(&fake.lock);

@@ -208,6 +208,52 @@ Test(policies, a_piece_whose_device_fails_is_redone) {
     cr_assert_eq(receipt_at(0).redone + receipt_at(1).redone, 1);
 }
 
+/* ---- the device's clock ---- */
+
+static struct svmx_device fake_device(void) {
+    struct svmx_device device = {.size = sizeof device};
+    cr_assert_eq(svmx_device_get(executor, FAKE, &device), SVMX_OK);
+    return device;
+}
+
+static struct svmx_receipt run_timed(bool honest, struct svmx_timing timing) {
+    pthread_mutex_lock(&fake.lock);
+    fake.honest_clock = honest;
+    fake.timing = timing;
+    pthread_mutex_unlock(&fake.lock);
+    const struct svmx_receipt receipt = run(TASKS);
+    cr_assert_eq(receipt.device, FAKE);
+    cr_assert_eq(receipt.setup_ns + receipt.transfer_ns + receipt.compute_ns,
+                 receipt.stage_ns + receipt.run_ns + receipt.collect_ns, "cut another way, it is the same time");
+    return receipt;
+}
+
+Test(policies, a_clock_that_can_be_believed) {
+    open_with("gpu");
+    const struct svmx_receipt receipt = run_timed(true, (struct svmx_timing){.size = 0});
+    cr_assert_eq(fake_device().clock, SVMX_CLOCK_USED);
+    cr_assert_eq(fake_device().device_ns, receipt.compute_ns);
+    cr_assert_lt(receipt.compute_ns, receipt.run_ns);
+    cr_assert_eq(receipt.setup_ns, receipt.run_ns - receipt.compute_ns);
+}
+
+Test(policies, a_clock_that_tells_nonsense_is_named_and_host_time_counts) {
+    const struct svmx_timing nonsense[] = {{.compute_ns = 0},                                 /* nothing */
+                                           {.compute_ns = UINT64_C(3600000000000)},           /* more than passed */
+                                           {.compute_ns = (uint64_t)-5},                      /* less than nothing */
+                                           {.copy_in_ns = UINT64_MAX, .compute_ns = 1000000}, /* a sum that wraps */
+                                           {.compute_ns = 1}};                                /* whatever it did */
+    open_with("gpu");
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+        const struct svmx_receipt receipt = run_timed(false, nonsense[i]);
+        cr_expect_eq(fake_device().clock, SVMX_CLOCK_REFUSED, "%zu", i);
+        cr_expect_eq(receipt.compute_ns, receipt.run_ns, "%zu", i);
+    }
+    cr_expect_eq(fake_device().device_ns, 0);
+    (void)run_timed(true, (struct svmx_timing){.size = 0});
+    cr_expect_eq(fake_device().clock, SVMX_CLOCK_USED, "the last launch counts");
+}
+
 /* ---- explain ---- */
 
 Test(policies, explain_says_what_would_be_done) {

@@ -8,8 +8,8 @@
 static struct svmx__records records;
 
 static void add(uint64_t tag) {
-    struct svmx_receipt receipt = {.tag = tag};
-    svmx__records_add(&records, &receipt);
+    struct svmx__trail trail = {.tag = tag, .has_reason = tag % 2};
+    svmx__records_add(&records, &trail, "a reason");
 }
 
 Test(record, a_ring) {
@@ -22,6 +22,7 @@ Test(record, a_ring) {
         cr_assert_eq(svmx__records_get(&records, i, &receipt), SVMX_OK);
         cr_assert_eq(receipt.tag, 100 + i);
         cr_assert_eq(receipt.number, i);
+        cr_assert_str_eq(receipt.reason, i % 2 ? "a reason" : "");
     }
     cr_assert_eq(svmx__records_get(&records, 6, &receipt), SVMX_BUSY);
     svmx__records_fini(&records);
