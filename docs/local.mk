@@ -8,6 +8,7 @@ EXTRA_DIST += \
 	%D%/OPENCL.md \
 	%D%/OPERATIONS.md \
 	%D%/PLUGIN-GUIDE.md \
+	%D%/PROFILE.md \
 	%D%/RECEIPTS.md \
 	%D%/SIM.md \
 	%D%/adr/0001-error-text-in-the-batch.md \

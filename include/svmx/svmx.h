@@ -822,11 +822,13 @@ typedef struct svmx_profile svmx_profile_t;
 
 /* What was measured of one operation, size and device. Text lives as long as the handle. */
 struct svmx_profile_entry {
-    size_t size; /* set by the caller */
-    const char *op, *backend, *device, *driver, *variant;
+    size_t size;                                                          /* set by the caller */
+    const char *op, *backend, *version, *device, *driver, *variant, *pci; /* version is that of the plugin */
     uint64_t units, work, bytes; /* sizes up to these, powers of two; bytes of a launch of that size */
     uint32_t samples;
-    uint32_t reserved;
+    uint32_t threads;           /* cores or compute units that the device used */
+    uint32_t kind;              /* enum svmx_device_kind; 0: unknown */
+    uint32_t flags;             /* of enum svmx_device_flags only SVMX_DEVICE_TEST */
     double ns, low_ns, high_ns; /* median, tenth and ninetieth percentile */
     double setup_ns, transfer_ns, compute_ns, first_use_ns;
 };

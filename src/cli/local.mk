@@ -1,7 +1,7 @@
 # The command. It sees the public headers only.
 bin_PROGRAMS += svmx
 svmx_CPPFLAGS = $(public_cppflags)
-svmx_LDADD = libsvmx.la
+svmx_LDADD = libsvmx.la -lm
 svmx_SOURCES = \
 	%D%/answer.c \
 	%D%/args.c %D%/args.h \
@@ -12,6 +12,7 @@ svmx_SOURCES = \
 	%D%/cmd_devices.c \
 	%D%/cmd_explain.c \
 	%D%/cmd_ops.c \
+	%D%/cmd_profile.c \
 	%D%/cmd_replay.c \
 	%D%/cmd_run.c \
 	%D%/cmd_stats.c \
@@ -27,6 +28,11 @@ svmx_SOURCES = \
 	%D%/lines.c %D%/lines.h \
 	%D%/load.c %D%/load.h \
 	%D%/main.c \
+	%D%/plot_svg.c \
+	%D%/plot_text.c \
+	%D%/profile.h \
+	%D%/profile_curves.c \
+	%D%/profile_view.c \
 	%D%/run.h \
 	%D%/run_example.c \
 	%D%/run_receipts.c \

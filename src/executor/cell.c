@@ -34,7 +34,7 @@ double svmx__cell_ns(const struct svmx__cell *cell) {
 /* The samples that speak for the cell. */
 static const struct svmx__sketch *window_of(const struct svmx__cell *cell) {
     return cell->clean.count >= cell->contended.count || cell->clean.count >= CLEAN_ENOUGH ? &cell->clean
-                                                                                          : &cell->contended;
+                                                                                           : &cell->contended;
 }
 
 void svmx__cell_cost(const struct svmx__cell *cell, struct svmx__cost *cost) {
@@ -136,7 +136,8 @@ void svmx__cell_summarize(const struct svmx__cell *cell, struct svmx__cell_summa
                                            .transfer_ns = middle(&cell->transfer),
                                            .compute_ns = middle(&cell->compute),
                                            .first_use_ns = cell->first_use_ns,
-                                           .bytes = cell->load.bytes};
+                                           .bytes = cell->load.bytes,
+                                           .learned = cell->learned - cell->restored};
 }
 
 void svmx__cell_restore(struct svmx__cell *cell, const struct svmx__cell_summary *summary) {
@@ -144,7 +145,8 @@ void svmx__cell_restore(struct svmx__cell *cell, const struct svmx__cell_summary
     *cell = (struct svmx__cell){.load = svmx__cell_load(summary->cell),
                                 .first_use_ns = summary->first_use_ns,
                                 .last_ns = summary->ns,
-                                .learned = summary->samples};
+                                .learned = summary->samples,
+                                .restored = summary->samples};
     cell->load.bytes = summary->bytes;
     for (uint32_t i = 0; i < RESTORED; i++) {
         svmx__sketch_add(&cell->clean, (float)spread[i]);

@@ -21,8 +21,8 @@ struct svmx__cell {
     struct svmx__sketch setup, transfer, compute;
     struct svmx__load load; /* of the last sample */
     double first_use_ns, last_ns;
-    double high_ns, low_ns; /* beyond these a sample is suspicious; they stand still while suspicion lasts */
-    uint64_t learned;
+    double high_ns, low_ns;            /* beyond these a sample is suspicious; they stand still while suspicion lasts */
+    uint64_t learned, restored;        /* samples ever; of these, from the profile */
     uint32_t longer, shorter, unclean; /* in a row */
     uint32_t changes;
 };

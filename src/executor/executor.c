@@ -62,6 +62,7 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     enum svmx_status status = svmx__devices_find(executor, why);
     if (status != SVMX_OK) return status;
     svmx__route_init(executor);
+    svmx__profile_load(executor);
     status = svmx__policies_read(executor, why);
     if (status != SVMX_OK) goto free_routes;
     status = svmx__records_init(&executor->records, executor->config.number[SVMX__RECEIPTS]);
@@ -161,6 +162,14 @@ void svmx__executor_release(struct svmx_executor *executor) {
     free_executor(executor);
 }
 
+/* Nobody is there to be told but the log, and not twice of the same trouble. */
+static void save_profile(const struct svmx_executor *executor) {
+    struct svmx__text why = {""};
+    if (svmx__profile_save(executor, &why) != SVMX_OK)
+        svmx__log(&executor->log, executor->profile_refused ? SVMX_LOG_DEBUG : SVMX_LOG_WARN,
+                  "the profile is not written: %s", why.line);
+}
+
 void svmx_close(svmx_executor_t *executor) {
     if (!executor) return;
     pthread_mutex_lock(&executor->admission);
@@ -179,6 +188,7 @@ void svmx_close(svmx_executor_t *executor) {
     svmx__layout_cache_fini(&executor->layouts);
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
     svmx__records_fini(&executor->records);
+    save_profile(executor);
     svmx__route_fini(executor);
     svmx__devices_free(executor);
     svmx__registry_close(&executor->registry);

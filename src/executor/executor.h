@@ -105,6 +105,7 @@ struct svmx_executor {
     pthread_mutex_t publishing; /* of writers of serving and ready */
     struct svmx__policy policies[SVMX__OP_LIMIT];
     struct svmx__model model;
+    bool profile_refused; /* the profile cannot be used here, and the log has it */
     struct svmx__choices choices;
     struct svmx__records records;
     struct svmx__contention contention;
@@ -235,6 +236,15 @@ enum svmx_status svmx__pipeline_file(struct svmx__device *device, const struct s
 void svmx__pipeline_drop(struct svmx__device *device, struct svmx_pipeline *compiled);
 /* A build that failed for want of memory, or on a device that is gone, says nothing of the operation. */
 bool svmx__verdict_counts(enum svmx_status verdict);
+
+/* ---- profile.c: the model on disk ---- */
+
+/* Fills the model from the file, once devices are known and before the first batch. Cannot fail: a file that is not there
+ * is no matter, and one that cannot be used is ignored with a word in the log. */
+void svmx__profile_load(struct svmx_executor *executor);
+/* Writes what was learned. OK also if there is nothing to keep: the profile is off, only one device beside the reference
+ * takes part, or nothing is new. Blocks on the disk. PERMISSION, SYSTEM, MEMORY. */
+enum svmx_status svmx__profile_save(const struct svmx_executor *executor, struct svmx__text *why);
 
 /* ---- kept.c: compiled pipelines on disk ---- */
 

@@ -30,6 +30,8 @@ libsvmx_core_la_SOURCES += \
 	%D%/policy.c \
 	%D%/prewarm.c \
 	%D%/prepare.c \
+	%D%/profile.c \
+	%D%/profiled.c \
 	%D%/receipt.c \
 	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \

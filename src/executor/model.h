@@ -55,6 +55,7 @@ struct svmx__model_device {
     double latency_ns;   /* of the smallest launch; this and the next: svmx__model_set_bus may set them meanwhile */
     double bytes_per_ns; /* to and from it */
     double times_faster; /* than the CPU at computing */
+    bool measured;       /* latency and bandwidth were: they go into the profile */
 };
 
 /* One launch that is over. */
@@ -131,7 +132,8 @@ struct svmx__cell_summary {
     double ns;              /* the median */
     double low_ns, high_ns; /* tenth and ninetieth percentile */
     double setup_ns, transfer_ns, compute_ns, first_use_ns;
-    uint64_t bytes; /* of a launch in it */
+    uint64_t bytes;   /* of a launch in it */
+    uint64_t learned; /* samples since it was put back; 0: it is as the profile had it. Ignored by restore */
 };
 
 /* Calls `visit` for every cell with samples, in order of operation, device and cell, until it returns false. */

@@ -20,12 +20,13 @@ plain_suites += \
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
 
-shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh
-EXTRA_DIST += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh
+shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh
+EXTRA_DIST += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh
 
-# Fills a cache for cache.sh.
-check_PROGRAMS += %D%/fill_cache
+# Fill a cache for cache.sh and a profile for profile.sh.
+check_PROGRAMS += %D%/fill_cache %D%/fill_profile
 %C%_fill_cache_LDADD = libsvmx-core.la
+%C%_fill_profile_LDADD = libsvmx-core.la
 
 if BUILD_SIMD
 plain_suites += %D%/exp_all %D%/tsan_simd_pool

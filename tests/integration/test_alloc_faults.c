@@ -12,7 +12,9 @@
 #include "trial.h"
 
 #include "cache/binary_store.h"
+#include "executor/executor.h"
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /* ---- the allocator ---------------------------------------------------------------------------------------------- */
@@ -297,5 +299,61 @@ Test(alloc_faults, a_cache_on_disk) {
     }
     svmx__binary_store_drop(&store, &some_key);
     svmx__binary_store_fini(&store);
+    cr_assert_eq(rmdir(folder), 0, "nothing is left");
+}
+
+/* An executor with two devices, so that there is something to choose, and a profile. */
+static svmx_executor_t *open_with_profile(const char *path) {
+    static struct svmx_plugin other;
+    static const struct svmx_plugin *plugins[2] = {&fake_plugin, &other};
+    struct svmx_options options = options_of(true);
+    svmx_executor_t *executor;
+    other = fake_plugin;
+    memcpy(other.name, "other", sizeof "other");
+    options.backends = "fake,other,stop";
+    options.static_plugins = plugins;
+    options.static_plugin_count = 2;
+    options.profile = path;
+    cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+    return executor;
+}
+
+static uint32_t cells_in(const char *path, int n) {
+    svmx_profile_t *profile;
+    cr_assert_eq(svmx_profile_open(&profile, path, NULL), SVMX_OK);
+    cr_assert_str_eq(svmx_profile_defect(profile), "", "allocation %d", n);
+    const uint32_t count = svmx_profile_count(profile);
+    svmx_profile_close(profile);
+    return count;
+}
+
+/* Want of memory costs nothing of what is on the disk: the profile is written whole, or stays as it was. */
+Test(alloc_faults, a_profile_on_disk) {
+    char folder[] = "/tmp/svmx-test-XXXXXX", path[64];
+    const struct svmx__sample sample = {.compute_ns = 1000};
+    uint32_t known = 0;
+    cr_assert(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/profile", folder);
+    fake_start();
+    for (int n = 1, failed = 1; failed; n++) {
+        svmx_executor_t *executor = open_with_profile(path);
+        svmx_profile_t *profile = NULL;
+        const struct svmx__load load = {.units = UINT64_C(1) << (n % 40), .work = UINT64_C(1) << (n % 40)};
+        cr_assert_lt(n, 500, "allocations without end");
+        cr_assert(svmx__model_learn(&executor->model, SVMX_OP_SHA256, (uint32_t)n % 2, &load, &sample));
+        fail_at(n, n % 2);
+        svmx__profile_load(executor); /* once more; a cell that was just measured may be as the file has it */
+        enum svmx_status saved = svmx_profile_save(executor, NULL), opened = svmx_profile_open(&profile, path, NULL);
+        failed = has_failed();
+        expect_ok_or_memory(saved, n, "svmx_profile_save");
+        expect_ok_or_memory(opened, n, "svmx_profile_open");
+        cr_assert(failed || (saved == SVMX_OK && opened == SVMX_OK));
+        svmx_profile_close(profile);
+        cr_assert_geq(cells_in(path, n), known, "allocation %d: cells are gone", n);
+        svmx_close(executor);
+        known = cells_in(path, n);
+    }
+    cr_assert_gt(known, 10u);
+    cr_assert_eq(unlink(path), 0);
     cr_assert_eq(rmdir(folder), 0, "nothing is left");
 }

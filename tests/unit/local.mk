@@ -44,6 +44,8 @@ criterion_suites += \
 	%D%/test_operations_doc \
 	%D%/test_pipeline_cache \
 	%D%/test_policy \
+	%D%/test_profile \
+	%D%/test_profile_file \
 	%D%/test_queue \
 	%D%/test_receipt \
 	%D%/test_receipt_json \
@@ -61,7 +63,7 @@ criterion_suites += \
 	%D%/test_text \
 	%D%/test_versioned
 EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/opencl_fixture.h %D%/plugin_fixture.h \
-	%D%/store_fixture.h
+	%D%/profile_fixture.h %D%/store_fixture.h
 %C%_test_op_ecdsa_CPPFLAGS = $(openssl_cppflags) $(SECP256K1_CFLAGS)
 %C%_test_op_ecdsa_LDADD = $(LDADD) $(SECP256K1_LIBS) $(OPENSSL_LIBS)
 %C%_test_op_ecrecover_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
