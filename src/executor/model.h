@@ -79,8 +79,7 @@ struct svmx__cost {
     uint32_t samples;    /* in the window */
     uint64_t learned;    /* samples ever */
     uint32_t changes;    /* how often it changed for good */
-    double last_ns;      /* the last sample; 0: none */
-    bool doubtful;       /* it says that the device is much faster than it was */
+    double hoped_ns;     /* what the last samples say if the device is much faster than it was; 0: they do not */
 };
 
 struct svmx__curve; /* of an operation on a device; curve.h */
