@@ -34,7 +34,7 @@ double svmx__cell_ns(const struct svmx__cell *cell) {
 /* The samples that speak for the cell. */
 static const struct svmx__sketch *window_of(const struct svmx__cell *cell) {
     return cell->clean.count >= cell->contended.count || cell->clean.count >= CLEAN_ENOUGH ? &cell->clean
-                                                                                          : &cell->contended;
+                                                                                           : &cell->contended;
 }
 
 void svmx__cell_cost(const struct svmx__cell *cell, struct svmx__cost *cost) {
@@ -142,9 +142,8 @@ void svmx__cell_summarize(const struct svmx__cell *cell, struct svmx__cell_summa
 
 void svmx__cell_restore(struct svmx__cell *cell, const struct svmx__cell_summary *summary) {
     const double spread[RESTORED] = {summary->low_ns, summary->ns, summary->high_ns};
-    *cell = (struct svmx__cell){.load = svmx__cell_load(summary->cell),
-                                .first_use_ns = summary->first_use_ns,
-                                .learned = summary->samples};
+    *cell = (struct svmx__cell){
+        .load = svmx__cell_load(summary->cell), .first_use_ns = summary->first_use_ns, .learned = summary->samples};
     cell->load.bytes = summary->bytes;
     for (uint32_t i = 0; i < RESTORED; i++) {
         svmx__sketch_add(&cell->clean, (float)spread[i]);

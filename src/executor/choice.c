@@ -15,6 +15,7 @@ enum { FEW = 3 }; /* samples of a device in a cell that are news to other cells 
 /* When a device that lost is tried again: after 4 samples of the cell if it lost by one of its own, after 16 if by two, and
  * so on to this; later if trying would cost more than its share. */
 enum { TRY_AGAIN = 256 };
+enum { SETTLED = 16 }; /* samples after a change from which on it is one device like another */
 
 /* How many times too high may be what is said of a device that was not measured there. */
 static const double COULD_BE_OFF = 4;
@@ -78,7 +79,8 @@ static struct svmx__page *make_page(struct svmx__choices *choices, uint32_t op) 
     return there;
 }
 
-static void publish(const struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line);
+static void publish(const struct svmx__choices *choices, const struct svmx__question *question,
+                    struct svmx__line *line);
 
 /* NULL: no memory. */
 static struct svmx__line *make_line(struct svmx__choices *choices, const struct svmx__question *question,
@@ -104,11 +106,13 @@ static double loss_of(const struct svmx__cost *cost, double incumbent_ns) {
 }
 
 /* Samples of the line between two trials of a device that is measured and has lost. Those of one device in one line alone
- * then cost no more than the share of time that there is. */
+ * then cost no more than the share of time that there is. A device that has just changed may change back: it is tried
+ * sooner at first, on what was saved. */
 static double interval_of(const struct svmx__choices *choices, const struct svmx__cost *cost, double incumbent_ns) {
     const double by_samples = cost->samples < 4 ? (double)(1u << 2 * cost->samples) : TRY_AGAIN;
     const double by_loss = loss_of(cost, incumbent_ns) / (choices->probe_share * incumbent_ns);
-    return by_samples > by_loss ? by_samples : by_loss;
+    const double interval = by_samples > by_loss ? by_samples : by_loss;
+    return cost->changes && cost->samples < SETTLED ? interval * cost->samples / SETTLED : interval;
 }
 
 /* Whether a device that is not the incumbent is worth a try. */
@@ -246,7 +250,8 @@ static bool take_probe(struct svmx__choices *choices, const struct svmx__questio
     if (backlog_of(choices, probe - 1) > 0) return false; /* it would measure the wait */
     if (!atomic_compare_exchange_strong_explicit(&line->probe, &probe, 0, memory_order_relaxed, memory_order_relaxed))
         return false;
-    const float incumbent_ns = float_of(&line->cost[get(&line->incumbent)]);
+    const float known_ns = float_of(&line->cost[get(&line->incumbent)]),
+                incumbent_ns = known_ns > 0 ? known_ns : (float)question->hint_ns;
     *answer = (struct svmx__answer){.device = probe - 1,
                                     .why = SVMX__WHY_PROBE,
                                     .expected_ns = incumbent_ns + loss,
@@ -273,8 +278,8 @@ static void take_best(const struct svmx__choices *choices, const struct svmx__qu
         const float finish = backlog_of(choices, d) + of_d;
         if (finish >= bound) continue;
         bound = finish;
-        *answer = (struct svmx__answer){
-            .device = d, .why = may ? SVMX__WHY_BACKLOG : SVMX__WHY_BEST, .expected_ns = of_d};
+        *answer =
+            (struct svmx__answer){.device = d, .why = may ? SVMX__WHY_BACKLOG : SVMX__WHY_BEST, .expected_ns = of_d};
     }
 }
 
@@ -345,8 +350,7 @@ void svmx__told(struct svmx__choices *choices, const struct svmx__question *ques
                                   memory_order_relaxed);
     add(&choices->busy_ns, ns);
     if (was_probe) add(&choices->probes, 1);
-    if (was_probe && believed && !first_use)
-        settle_probe(choices, answer, counted_ns(choices, question, answer, ns));
+    if (was_probe && believed && !first_use) settle_probe(choices, answer, counted_ns(choices, question, answer, ns));
     if (!sample || choices->frozen) return;
     const bool learned =
         believed && svmx__model_learn(choices->model, question->op, answer->device, &question->load, sample);
