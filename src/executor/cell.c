@@ -6,9 +6,10 @@
 #include "executor/cell.h"
 
 /* A sample is suspicious that is so many times longer or shorter than the median, and beyond nine tenths of the window as
- * well: noise of any shape exceeds that one time in eight, four times more often than it does not one time in 3,700. */
-static const double SUSPICIOUS = 2, NEARLY_ALL = 0.9;
-enum { ENOUGH = 4, SAMPLES_TO_JUDGE = 3 };
+ * well: noise of any shape exceeds that one time in eight, and five times more often than not once in thousands of samples.
+ * A window that is not half full does not know its tenths: there it takes more. */
+static const double SUSPICIOUS = 2, SUSPICIOUS_OF_FEW = 4, NEARLY_ALL = 0.9;
+enum { ENOUGH = 5, SAMPLES_TO_JUDGE = 3, HALF_FULL = (SVMX__SKETCH_WINDOW + 1) / 2 };
 
 enum {
     CLEAN_ENOUGH = 5,        /* clean samples beside which contended ones count for nothing */
@@ -65,11 +66,11 @@ static void forget_all_but(struct svmx__cell *cell, uint32_t count) {
 
 /* What is beyond suspicion. Asked for outside of a row of suspicious samples only: they would move it themselves. */
 static void set_bounds(struct svmx__cell *cell) {
-    const double median = svmx__cell_ns(cell);
+    const double median = svmx__cell_ns(cell), times = cell->clean.count < HALF_FULL ? SUSPICIOUS_OF_FEW : SUSPICIOUS;
     const double most = (double)svmx__sketch_quantile(&cell->clean, NEARLY_ALL),
                  least = (double)svmx__sketch_quantile(&cell->clean, 1 - NEARLY_ALL);
-    cell->high_ns = most > median * SUSPICIOUS ? most : median * SUSPICIOUS;
-    cell->low_ns = least < median / SUSPICIOUS ? least : median / SUSPICIOUS;
+    cell->high_ns = most > median * times ? most : median * times;
+    cell->low_ns = least < median / times ? least : median / times;
 }
 
 static uint32_t count_if(bool suspicious, uint32_t count) { return suspicious ? count + 1 : count ? count - 1 : 0; }

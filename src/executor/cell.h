@@ -3,7 +3,7 @@
  *
  *   sample --> clean?  --> far from the median, and not alone?  --> the window of the last ones --> median
  *                 |                   |
- *                 no: aside           four of them: the past is over, only they are left
+ *                 no: aside           five of them: the past is over, only they are left
  *
  * Called by model.c, which holds the curve that the cell is part of. Knows nothing of other cells, of devices or of time.
  *
