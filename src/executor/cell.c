@@ -6,9 +6,10 @@
 #include "executor/cell.h"
 
 /* A sample is suspicious that is so many times longer or shorter than the median, and beyond nine tenths of the window as
- * well: noise of any shape exceeds that one time in eight, four times in a row one time in 4,096. */
-static const double SUSPICIOUS = 2, NEARLY_ALL = 0.9;
-enum { IN_A_ROW = 4, SAMPLES_TO_JUDGE = 3 };
+ * well: noise of any shape exceeds that one time in eight, and five times more often than not once in thousands of samples.
+ * A window that is not half full does not know its tenths: there it takes more. */
+static const double SUSPICIOUS = 2, SUSPICIOUS_OF_FEW = 4, NEARLY_ALL = 0.9;
+enum { ENOUGH = 5, SAMPLES_TO_JUDGE = 3, HALF_FULL = (SVMX__SKETCH_WINDOW + 1) / 2 };
 
 enum {
     CLEAN_ENOUGH = 5,        /* clean samples beside which contended ones count for nothing */
@@ -48,8 +49,7 @@ void svmx__cell_cost(const struct svmx__cell *cell, struct svmx__cost *cost) {
                                 .samples = svmx__cell_count(cell),
                                 .learned = cell->learned,
                                 .changes = cell->changes,
-                                .last_ns = cell->last_ns,
-                                .doubtful = cell->shorter > 0};
+                                .hoped_ns = cell->shorter ? cell->short_ns : 0};
     cost->p99_ns = tail > cost->ns ? tail : cost->ns;
 }
 
@@ -66,21 +66,24 @@ static void forget_all_but(struct svmx__cell *cell, uint32_t count) {
 
 /* What is beyond suspicion. Asked for outside of a row of suspicious samples only: they would move it themselves. */
 static void set_bounds(struct svmx__cell *cell) {
-    const double median = svmx__cell_ns(cell);
+    const double median = svmx__cell_ns(cell), times = cell->clean.count < HALF_FULL ? SUSPICIOUS_OF_FEW : SUSPICIOUS;
     const double most = (double)svmx__sketch_quantile(&cell->clean, NEARLY_ALL),
                  least = (double)svmx__sketch_quantile(&cell->clean, 1 - NEARLY_ALL);
-    cell->high_ns = most > median * SUSPICIOUS ? most : median * SUSPICIOUS;
-    cell->low_ns = least < median / SUSPICIOUS ? least : median / SUSPICIOUS;
+    cell->high_ns = most > median * times ? most : median * times;
+    cell->low_ns = least < median / times ? least : median / times;
 }
 
-/* Counts suspicious samples in a row; enough of them, and only they are left. */
+static uint32_t count_if(bool suspicious, uint32_t count) { return suspicious ? count + 1 : count ? count - 1 : 0; }
+
+/* Counts suspicious samples; one that is not takes one of them back. Enough, and only the last ones are left. */
 static bool notice_change(struct svmx__cell *cell, double ns) {
     if (cell->clean.count < SAMPLES_TO_JUDGE) return false;
     if (!cell->longer && !cell->shorter) set_bounds(cell);
-    cell->longer = ns > cell->high_ns ? cell->longer + 1 : 0;
-    cell->shorter = ns < cell->low_ns ? cell->shorter + 1 : 0;
-    if (cell->longer < IN_A_ROW && cell->shorter < IN_A_ROW) return false;
-    forget_all_but(cell, IN_A_ROW - 1); /* the present one is still to come */
+    cell->longer = count_if(ns > cell->high_ns, cell->longer);
+    cell->shorter = count_if(ns < cell->low_ns, cell->shorter);
+    if (ns < cell->low_ns) cell->short_ns = ns;
+    if (cell->longer < ENOUGH && cell->shorter < ENOUGH) return false;
+    forget_all_but(cell, ENOUGH - 1); /* the present one is still to come */
     cell->longer = cell->shorter = 0;
     cell->changes++;
     return true;
@@ -117,7 +120,6 @@ bool svmx__cell_add(struct svmx__cell *cell, const struct svmx__load *load, cons
     svmx__sketch_add(&cell->transfer, (float)sample->transfer_ns);
     svmx__sketch_add(&cell->compute, (float)sample->compute_ns);
     cell->load = *load;
-    cell->last_ns = ns;
     cell->learned++;
     return true;
 }
@@ -144,7 +146,6 @@ void svmx__cell_restore(struct svmx__cell *cell, const struct svmx__cell_summary
     const double spread[RESTORED] = {summary->low_ns, summary->ns, summary->high_ns};
     *cell = (struct svmx__cell){.load = svmx__cell_load(summary->cell),
                                 .first_use_ns = summary->first_use_ns,
-                                .last_ns = summary->ns,
                                 .learned = summary->samples,
                                 .restored = summary->samples};
     cell->load.bytes = summary->bytes;

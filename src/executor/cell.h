@@ -3,7 +3,7 @@
  *
  *   sample --> clean?  --> far from the median, and not alone?  --> the window of the last ones --> median
  *                 |                   |
- *                 no: aside           four in a row: the past is over, only they are left
+ *                 no: aside           five of them: the past is over, only they are left
  *
  * Called by model.c, which holds the curve that the cell is part of. Knows nothing of other cells, of devices or of time.
  *
@@ -20,10 +20,12 @@ struct svmx__cell {
     struct svmx__sketch clean, contended; /* of the cost */
     struct svmx__sketch setup, transfer, compute;
     struct svmx__load load; /* of the last sample */
-    double first_use_ns, last_ns;
-    double high_ns, low_ns;            /* beyond these a sample is suspicious; they stand still while suspicion lasts */
-    uint64_t learned, restored;        /* samples ever; of these, from the profile */
-    uint32_t longer, shorter, unclean; /* in a row */
+    double first_use_ns;
+    double high_ns, low_ns; /* beyond these a sample is suspicious; they stand still while suspicion lasts */
+    double short_ns;        /* the last one that was suspiciously short */
+    uint64_t learned, restored; /* samples ever; of these, from the profile */
+    uint32_t longer, shorter; /* suspicious samples, less those since that were not */
+    uint32_t unclean;         /* contended ones in a row */
     uint32_t changes;
 };
 

@@ -10,10 +10,12 @@
 
 /* How often a line is looked at as a whole: after 1, 2, 4, ... samples, and at least every so many. */
 enum { LOOK_EVERY = 64 };
+enum { FEW = 3 }; /* samples of a device in a cell that are news to other cells */
 
 /* When a device that lost is tried again: after 4 samples of the cell if it lost by one of its own, after 16 if by two, and
  * so on to this; later if trying would cost more than its share. */
 enum { TRY_AGAIN = 256 };
+enum { SETTLED = 16 }; /* samples after a change from which on it is one device like another */
 
 /* How many times too high may be what is said of a device that was not measured there. */
 static const double COULD_BE_OFF = 4;
@@ -27,7 +29,8 @@ struct svmx__line {
     _Atomic uint32_t probe_loss;            /* what that may cost, ns, a float */
     _Atomic uint32_t turn;                  /* samples so far */
     _Atomic uint32_t look_at;               /* the turn in which to look at all devices again */
-    _Atomic uint32_t surprised;             /* bit d: the first sample of device d was not believed */
+    _Atomic uint32_t news;                  /* those of the table when it did so last */
+    _Atomic uint32_t heard;                 /* bit d: there was a sample of device d, believed or not */
     _Atomic uint32_t tried[SVMX__ROUTED];   /* the turn in which the device was last seen to have a new sample */
     _Atomic uint32_t learned[SVMX__ROUTED]; /* its samples then */
 };
@@ -76,7 +79,8 @@ static struct svmx__page *make_page(struct svmx__choices *choices, uint32_t op) 
     return there;
 }
 
-static void publish(const struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line);
+static void publish(const struct svmx__choices *choices, const struct svmx__question *question,
+                    struct svmx__line *line);
 
 /* NULL: no memory. */
 static struct svmx__line *make_line(struct svmx__choices *choices, const struct svmx__question *question,
@@ -97,16 +101,18 @@ static struct svmx__line *make_line(struct svmx__choices *choices, const struct 
 
 /* What trying a device is expected to cost over what the incumbent takes. */
 static double loss_of(const struct svmx__cost *cost, double incumbent_ns) {
-    const double ns = cost->doubtful ? cost->last_ns : cost->ns;
+    const double ns = cost->hoped_ns > 0 ? cost->hoped_ns : cost->ns;
     return ns > incumbent_ns ? ns - incumbent_ns : 0;
 }
 
 /* Samples of the line between two trials of a device that is measured and has lost. Those of one device in one line alone
- * then cost no more than the share of time that there is. */
+ * then cost no more than the share of time that there is. A device that has just changed may change back: it is tried
+ * sooner at first, on what was saved. */
 static double interval_of(const struct svmx__choices *choices, const struct svmx__cost *cost, double incumbent_ns) {
     const double by_samples = cost->samples < 4 ? (double)(1u << 2 * cost->samples) : TRY_AGAIN;
     const double by_loss = loss_of(cost, incumbent_ns) / (choices->probe_share * incumbent_ns);
-    return by_samples > by_loss ? by_samples : by_loss;
+    const double interval = by_samples > by_loss ? by_samples : by_loss;
+    return cost->changes && cost->samples < SETTLED ? interval * cost->samples / SETTLED : interval;
 }
 
 /* Whether a device that is not the incumbent is worth a try. */
@@ -120,7 +126,7 @@ static bool is_due(const struct svmx__choices *choices, struct svmx__line *line,
     const double enough = choices->margin * incumbent_ns;
     if (cost->kind == SVMX__GUESSED && choices->model->devices[device].on_host) return true;
     if (cost->kind != SVMX__MEASURED) return cost->ns < enough * COULD_BE_OFF;
-    if (cost->doubtful && cost->last_ns < enough) return true;
+    if (cost->hoped_ns > 0 && cost->hoped_ns < enough) return true;
     return (double)(turn - get(&line->tried[device])) >= interval_of(choices, cost, incumbent_ns);
 }
 
@@ -179,6 +185,7 @@ static void publish(const struct svmx__choices *choices, const struct svmx__ques
         set(&line->cost[d], costs[d].kind == SVMX__GUESSED ? 0 : bits_of((float)costs[d].ns));
     const uint32_t incumbent = next_incumbent(choices, question, get(&line->incumbent), costs);
     set(&line->incumbent, incumbent);
+    set(&line->news, get(&choices->news));
     set(&line->look_at, turn + (turn < LOOK_EVERY ? turn + 1 : LOOK_EVERY));
     if (costs[incumbent].kind != SVMX__GUESSED || question->hint_ns > 0)
         publish_probe(choices, question, line, costs, costs[incumbent].ns);
@@ -200,21 +207,23 @@ static bool is_beaten(const struct svmx__choices *choices, const struct svmx__li
     return false;
 }
 
-/* A device has a new sample. Most are of devices that are known, and change nothing: then nobody else is looked at. */
+/* A device has a new sample. Most are of devices that are known, and change nothing: then nobody else is looked at. What
+ * the first samples of a device in a cell say is news to all lines. */
 static void publish_one(struct svmx__choices *choices, const struct svmx__question *question, uint32_t device,
                         bool was_probe) {
     struct svmx__line *line =
         find_line(choices, question->op, svmx__cell_of(question->load.units, question->load.work));
     if (!line) return;
-    const uint32_t turn = get(&line->turn) + 1;
+    struct svmx__cost cost;
+    const uint32_t turn = get(&line->turn) + 1, incumbent = get(&line->incumbent);
+    const bool was_known = get(&line->cost[device]) != 0;
     set(&line->turn, turn);
-    if (!was_probe && turn < get(&line->look_at) && get(&line->cost[device])) {
-        struct svmx__cost cost;
-        svmx__model_cost(choices->model, question->op, device, &question->load, &cost);
-        set(&line->cost[device], bits_of((float)cost.ns));
-        if (!is_beaten(choices, line, get(&line->incumbent))) return;
-    }
-    publish(choices, question, line);
+    svmx__model_cost(choices->model, question->op, device, &question->load, &cost);
+    set(&line->cost[device], bits_of((float)cost.ns));
+    if (cost.samples <= FEW) atomic_fetch_add_explicit(&choices->news, 1, memory_order_relaxed);
+    if (!was_known || was_probe || turn >= get(&line->look_at) || get(&line->news) != get(&choices->news) ||
+        is_beaten(choices, line, incumbent))
+        publish(choices, question, line);
 }
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
@@ -241,7 +250,8 @@ static bool take_probe(struct svmx__choices *choices, const struct svmx__questio
     if (backlog_of(choices, probe - 1) > 0) return false; /* it would measure the wait */
     if (!atomic_compare_exchange_strong_explicit(&line->probe, &probe, 0, memory_order_relaxed, memory_order_relaxed))
         return false;
-    const float incumbent_ns = float_of(&line->cost[get(&line->incumbent)]);
+    const float known_ns = float_of(&line->cost[get(&line->incumbent)]),
+                incumbent_ns = known_ns > 0 ? known_ns : (float)question->hint_ns;
     *answer = (struct svmx__answer){.device = probe - 1,
                                     .why = SVMX__WHY_PROBE,
                                     .expected_ns = incumbent_ns + loss,
@@ -268,8 +278,8 @@ static void take_best(const struct svmx__choices *choices, const struct svmx__qu
         const float finish = backlog_of(choices, d) + of_d;
         if (finish >= bound) continue;
         bound = finish;
-        *answer = (struct svmx__answer){
-            .device = d, .why = may ? SVMX__WHY_BACKLOG : SVMX__WHY_BEST, .expected_ns = of_d};
+        *answer =
+            (struct svmx__answer){.device = d, .why = may ? SVMX__WHY_BACKLOG : SVMX__WHY_BEST, .expected_ns = of_d};
     }
 }
 
@@ -305,18 +315,24 @@ static bool is_believed(const struct svmx__choices *choices, const struct svmx__
                         const struct svmx__answer *answer, uint64_t ns) {
     struct svmx__line *line =
         find_line(choices, question->op, svmx__cell_of(question->load.units, question->load.work));
-    if (!line || (double)ns <= COULD_BE_OFF * (double)answer->expected_ns) return true;
-    if (get(&line->learned[answer->device]) || is_in(get(&line->surprised), answer->device)) return true;
-    atomic_fetch_or_explicit(&line->surprised, 1u << answer->device, memory_order_relaxed);
-    return false;
+    if (!line || is_in(get(&line->heard), answer->device)) return true;
+    atomic_fetch_or_explicit(&line->heard, 1u << answer->device, memory_order_relaxed);
+    return answer->expected_ns <= 0 || (double)ns <= COULD_BE_OFF * (double)answer->expected_ns;
 }
 
-/* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. What a first
- * use takes longer is paid once, by whoever comes first: it is not what trying costs. Nor is an accident. */
-static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, uint64_t ns, bool usual) {
-    add(&choices->probes, 1);
-    if (!usual) return;
-    const double lost = (double)ns - (double)answer->incumbent_ns;
+/* What of a probe's time counts as spent on trying. Not a first use, which whoever comes first pays, once; nor what is out
+ * of all proportion to what is known, for that is an accident. */
+static double counted_ns(const struct svmx__choices *choices, const struct svmx__question *question,
+                         const struct svmx__answer *answer, uint64_t ns) {
+    struct svmx__cost cost;
+    svmx__model_cost(choices->model, question->op, answer->device, &question->load, &cost);
+    const double most = COULD_BE_OFF * cost.ns;
+    return cost.samples > FEW && (double)ns > most ? most : (double)ns;
+}
+
+/* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. */
+static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, double ns) {
+    const double lost = ns - (double)answer->incumbent_ns;
     const uint64_t loss = lost > 0 ? (uint64_t)lost : 0;
     add(&choices->probe_ns, loss - (uint64_t)answer->reserved_ns); /* wraps where it lost less: the sum does not */
     const double gain = answer->incumbent_ns > 0 && lost < 0 ? -lost / (double)answer->incumbent_ns : 0;
@@ -328,12 +344,13 @@ static void settle_probe(struct svmx__choices *choices, const struct svmx__answe
 void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,
                 uint64_t ns, const struct svmx__sample *sample) {
     const bool was_probe = answer->why == SVMX__WHY_PROBE, first_use = sample && sample->first_use;
-    const bool believed = !was_probe || first_use || is_believed(choices, question, answer, ns);
+    const bool believed = first_use || !sample || is_believed(choices, question, answer, ns);
     if (answer->expected_ns > 0)
         atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
                                   memory_order_relaxed);
     add(&choices->busy_ns, ns);
-    if (was_probe) settle_probe(choices, answer, ns, believed && !first_use);
+    if (was_probe) add(&choices->probes, 1);
+    if (was_probe && believed && !first_use) settle_probe(choices, answer, counted_ns(choices, question, answer, ns));
     if (!sample || choices->frozen) return;
     const bool learned =
         believed && svmx__model_learn(choices->model, question->op, answer->device, &question->load, sample);

@@ -50,8 +50,8 @@ static double bytes_per_ns(const struct svmx__model *model, uint32_t device) {
     return seen > assumed ? seen : assumed;
 }
 
-void svmx__model_guess(const struct svmx__model *model, uint32_t device, const struct svmx__load *load, double on_cpu_ns,
-                       struct svmx__cost *cost) {
+void svmx__model_guess(const struct svmx__model *model, uint32_t device, const struct svmx__load *load,
+                       double on_cpu_ns, struct svmx__cost *cost) {
     const struct svmx__model_device *of = &model->devices[device];
     *cost = (struct svmx__cost){.kind = SVMX__GUESSED};
     if (on_cpu_ns <= 0) on_cpu_ns = unmeasured_cpu_ns(load);

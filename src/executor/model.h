@@ -80,8 +80,7 @@ struct svmx__cost {
     uint32_t samples;    /* in the window */
     uint64_t learned;    /* samples ever */
     uint32_t changes;    /* how often it changed for good */
-    double last_ns;      /* the last sample; 0: none */
-    bool doubtful;       /* it says that the device is much faster than it was */
+    double hoped_ns;     /* what the last samples say if the device is much faster than it was; 0: they do not */
 };
 
 struct svmx__curve; /* of an operation on a device; curve.h */
@@ -94,7 +93,7 @@ struct svmx__model {
     _Atomic uint64_t least_ns[SVMX__ROUTED];          /* of a launch, beside computing */
     _Atomic uint64_t least_transfer_ns[SVMX__ROUTED]; /* of which this is for bytes, however few */
     _Atomic uint64_t most_bytes_per_us[SVMX__ROUTED]; /* once they go */
-    _Atomic uint64_t changes;                /* alarms of all cells */
+    _Atomic uint64_t changes;                         /* alarms of all cells */
 };
 
 /* Cannot fail: curves are made when the first sample comes. */
@@ -120,8 +119,8 @@ void svmx__model_cost(const struct svmx__model *model, uint32_t op, uint32_t dev
                       struct svmx__cost *cost);
 
 /* What a device of which nothing is known would take for what takes the CPU `on_cpu_ns`; 0: that is not known either. */
-void svmx__model_guess(const struct svmx__model *model, uint32_t device, const struct svmx__load *load, double on_cpu_ns,
-                       struct svmx__cost *cost);
+void svmx__model_guess(const struct svmx__model *model, uint32_t device, const struct svmx__load *load,
+                       double on_cpu_ns, struct svmx__cost *cost);
 
 /* ---- for the profile ---- */
 

@@ -8,6 +8,7 @@ bench_programs = \
 	%D%/ops_matmul \
 	%D%/ops_sign \
 	%D%/ops_field \
+	%D%/routing \
 	%D%/routing_devices $(opencl_bench_programs)
 EXTRA_PROGRAMS += $(bench_programs)
 
@@ -25,6 +26,11 @@ endif
 # Calls one stage by itself.
 %C%_overhead_route_SOURCES = %D%/overhead_route.c $(bench_common)
 %C%_overhead_route_LDADD = libsvmx-core.la -lm
+
+# Suite routing: the router on modelled machines. The simulation is linked by a unit suite as well.
+virtual_time = %D%/regret.c %D%/regret.h %D%/virtual.c %D%/virtual.h %D%/workloads.c %D%/workloads.h
+%C%_routing_SOURCES = %D%/routing.c $(virtual_time) $(bench_common)
+%C%_routing_LDADD = libsvmx-core.la plugins/sim/libsim-model.la -lm
 
 # Suite ops: a program for each group of peers.
 ops_common = %D%/ops.c %D%/ops.h %D%/ops_team.c %D%/ops_team.h %D%/ops_others.c %D%/ops_others.h $(bench_common)

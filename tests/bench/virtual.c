@@ -35,12 +35,12 @@ struct run {
     uint64_t now_ns, order;
     uint64_t free_at_ns[VIRTUAL_DEVICES];
     uint32_t queued[VIRTUAL_DEVICES];
-    uint32_t next;    /* batch */
-    uint32_t *unmet;  /* batches that a submitter still waits for */
+    uint32_t next;         /* batch */
+    uint32_t *unmet;       /* batches that a submitter still waits for */
     uint64_t *ready_at_ns; /* when the GPU has the pipeline of the operation and cell; 0: nobody wanted it yet */
     uint64_t builder_free_at_ns;
-    uint8_t *used;    /* the GPU has launched the operation and cell */
-    uint8_t *has_it;  /* the oracle's incumbent of the operation and cell */
+    uint8_t *used;   /* the GPU has launched the operation and cell */
+    uint8_t *has_it; /* the oracle's incumbent of the operation and cell */
     struct event *events;
     uint32_t event_count;
 };
@@ -192,9 +192,8 @@ static void finish(struct run *run, const struct event *event) {
     if (run->policy == VIRTUAL_ROUTER)
         svmx__told(&run->router->choices, &event->question, &event->answer, event->ns, &event->sample);
     if (--run->unmet[event->submitter] > 0) return;
-    push(run, (struct event){.when_ns = run->now_ns + run->workload->pause_ns,
-                             .submitter = event->submitter,
-                             .is_wake = true});
+    push(run, (struct event){
+                  .when_ns = run->now_ns + run->workload->pause_ns, .submitter = event->submitter, .is_wake = true});
 }
 
 static void play(struct run *run) {
@@ -232,8 +231,7 @@ bool virtual_run(const struct sim_model *machine, const struct virtual_workload 
 void virtual_router_init(struct virtual_router *router, const struct sim_model *machine) {
     const struct svmx__model_device devices[VIRTUAL_DEVICES] = {
         [VIRTUAL_CPU] = {.on_host = true, .bytes_per_ns = 1, .times_faster = 1},
-        [VIRTUAL_GPU] = {
-            .latency_ns = 50000, .bytes_per_ns = machine->shares_memory ? 20 : 6, .times_faster = 10}};
+        [VIRTUAL_GPU] = {.latency_ns = 50000, .bytes_per_ns = machine->shares_memory ? 20 : 6, .times_faster = 10}};
     svmx__model_init(&router->model, devices, VIRTUAL_DEVICES);
     svmx__choices_init(&router->choices, &router->model, 1u << VIRTUAL_CPU, 1);
 }

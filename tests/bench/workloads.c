@@ -12,8 +12,8 @@
 
 static struct virtual_batch product_of(uint64_t order) {
     const uint64_t tiles = (order + 127) / 128 * ((order + 31) / 32); /* as matmul_f32 is cut */
-    return (struct virtual_batch){
-        SVMX_OP_MATMUL_F32, tiles, order * order * order, 8 * order * order, 4 * order * order};
+    return (struct virtual_batch){SVMX_OP_MATMUL_F32, tiles, order * order * order, 8 * order * order,
+                                  4 * order * order};
 }
 
 struct virtual_batch batch_of(uint32_t op, double size) {
@@ -45,8 +45,7 @@ double size_where_gpu_wins(const struct sim_model *machine, uint32_t op, double 
 /* A size that is so many times the crossover in work; without a crossover, of a sixteenth of the largest. */
 static struct virtual_batch around(const struct sim_model *machine, uint32_t op, double times) {
     const double crossover = size_where_gpu_wins(machine, op, 1), largest = largest_of(op);
-    const double size =
-        (crossover > 0 ? crossover : largest / 16) * (op == SVMX_OP_MATMUL_F32 ? cbrt(times) : times);
+    const double size = (crossover > 0 ? crossover : largest / 16) * (op == SVMX_OP_MATMUL_F32 ? cbrt(times) : times);
     return batch_of(op, size < largest ? size : largest);
 }
 
@@ -95,37 +94,35 @@ static void make_drift(struct workload *workload, uint32_t batches) {
     const double size = size_where_gpu_wins(&workload->machine, SVMX_OP_MATMUL_F32, 3);
     workload->list[workload->count++] = batch_of(SVMX_OP_MATMUL_F32, size);
     workload->machine.sides[SIM_GPU].at_launch =
-        (struct sim_changes){.count = 2, .list = {{batches / 8 * 3, 10}, {batches / 8 * 5, 1}}};
+        (struct sim_changes){.count = 2, .list = {{batches / 8 * 3, 10}, {batches / 8 * 5 - 100, 1}}};
 }
 
 const char *workload_name(enum workload_kind kind) {
-    static const char *const names[WORKLOAD_KINDS] = {"steady", "bursty",     "mixed operations", "size walk",
-                                                      "drift",  "noisy",      "cold start",       "24 submitters"};
+    static const char *const names[WORKLOAD_KINDS] = {"steady", "bursty", "mixed operations", "size walk",
+                                                      "drift",  "noisy",  "cold start",       "24 submitters"};
     return names[kind];
 }
 
 void workload_make(struct workload *workload, enum workload_kind kind, const struct sim_model *machine,
                    uint32_t batches) {
     *workload = (struct workload){.machine = *machine};
-    workload->workload = (struct virtual_workload){.name = workload_name(kind),
-                                                   .batches = batches,
-                                                   .submitters = 1,
-                                                   .burst = 1,
-                                                   .batch = pick,
-                                                   .user = workload};
+    workload->workload = (struct virtual_workload){
+        .name = workload_name(kind), .batches = batches, .submitters = 1, .burst = 1, .batch = pick, .user = workload};
     switch (kind) {
     case WORKLOAD_BURSTY:
         for (double times = 0.5; times <= 8; times *= 4) put(workload, SVMX_OP_KECCAK256, times);
         workload->workload.burst = 16;
-        workload->workload.pause_ns =
-            (uint64_t)(32 * virtual_expected_ns(machine, VIRTUAL_CPU, &workload->list[1]));
+        workload->workload.pause_ns = (uint64_t)(32 * virtual_expected_ns(machine, VIRTUAL_CPU, &workload->list[1]));
         break;
     case WORKLOAD_MIXED: put_all(workload, 0.125, 4, 4); break;
     case WORKLOAD_WALK:
         for (int i = -20; i <= 20; i++) put(workload, SVMX_OP_SHA256, exp2(i / 5.0));
         workload->stay = 4;
         break;
-    case WORKLOAD_DRIFT: make_drift(workload, batches); break;
+    case WORKLOAD_DRIFT:
+        workload->workload.batches = batches * 4;
+        make_drift(workload, batches * 4);
+        break;
     case WORKLOAD_NOISY:
         make_noisy(&workload->machine);
         for (double times = 0.25; times <= 4; times *= 4) put(workload, SVMX_OP_SIGMOID_F32, times);

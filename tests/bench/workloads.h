@@ -15,7 +15,7 @@ enum workload_kind {
     WORKLOAD_WALK,       /* sizes that go up and down across the crossover, from 1/16 to 16 times of it */
     WORKLOAD_DRIFT,      /* the GPU, three times as fast, takes ten times as long for a quarter of the run */
     WORKLOAD_NOISY,      /* a quarter of jitter, and one launch in fifty takes twenty times as long, on both devices */
-    WORKLOAD_COLD,       /* five operations of eight sizes each, and a quarter of the batches of the others */
+    WORKLOAD_COLD,       /* five operations of eight sizes each, some fifty batches of each in all */
     WORKLOAD_CONTENTION, /* 24 submitters */
     WORKLOAD_KINDS
 };
@@ -31,7 +31,7 @@ struct workload {
     uint32_t stay; /* 0: any of the list, at random; else one after the other and back, so many batches each */
 };
 
-/* `batches` in all; a cold start has a quarter of them. */
+/* `batches` in all; a cold start has a quarter of them, drift has four times as many. */
 void workload_make(struct workload *workload, enum workload_kind kind, const struct sim_model *machine,
                    uint32_t batches);
 const char *workload_name(enum workload_kind kind);

@@ -16,9 +16,11 @@ EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/trial.h
 
 plain_suites += \
 	%D%/steady_state \
-	%D%/threads
+	%D%/threads \
+	%D%/tsan_model
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
+%C%_tsan_model_LDADD = libsvmx-core.la
 
 shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh
 EXTRA_DIST += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh

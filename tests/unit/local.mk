@@ -5,7 +5,9 @@ criterion_suites += \
 	%D%/test_binary_list \
 	%D%/test_binary_store \
 	%D%/test_bucket \
+	%D%/test_cell \
 	%D%/test_check_plugin \
+	%D%/test_choice \
 	%D%/test_clock \
 	%D%/test_config \
 	%D%/test_custom \
@@ -14,12 +16,14 @@ criterion_suites += \
 	%D%/test_examples \
 	%D%/test_executor \
 	%D%/test_host \
+	%D%/test_infer \
 	%D%/test_inspect \
 	%D%/test_json_read \
 	%D%/test_key \
 	%D%/test_layout_cache \
 	%D%/test_loader \
 	%D%/test_log \
+	%D%/test_model \
 	%D%/test_op_ecdsa \
 	%D%/test_op_ecrecover \
 	%D%/test_op_ed25519 \
@@ -53,8 +57,10 @@ criterion_suites += \
 	%D%/test_registry \
 	%D%/test_replay \
 	%D%/test_route \
+	%D%/test_routing_virtual \
 	%D%/test_selection \
 	%D%/test_selftest \
+	%D%/test_sketch \
 	%D%/test_sim_model \
 	%D%/test_staging_pool \
 	%D%/test_status \
@@ -84,6 +90,13 @@ if BUILD_SIM
 criterion_suites += %D%/test_sim_plugin
 %C%_test_sim_plugin_LDADD = plugins/sim/libsim.la $(LDADD)
 endif
+
+# Allocations of the core go by way of the suite, which lets them fail.
+%C%_test_choice_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc
+# The simulation of `make bench SUITE=routing`.
+%C%_test_routing_virtual_SOURCES = %D%/test_routing_virtual.c tests/bench/regret.c tests/bench/regret.h \
+	tests/bench/virtual.c tests/bench/virtual.h tests/bench/workloads.c tests/bench/workloads.h
+%C%_test_routing_virtual_LDADD = plugins/sim/libsim-model.la $(LDADD)
 
 if BUILD_SIMD
 criterion_suites += \
