@@ -3,6 +3,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/clock.c %D%/clock.h \
 	%D%/log.c %D%/log.h \
 	%D%/queue.c %D%/queue.h \
+	%D%/spin.c %D%/spin.h \
 	%D%/status.c \
 	%D%/team.c %D%/team.h \
 	%D%/text.c %D%/text.h \

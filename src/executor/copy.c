@@ -2,7 +2,7 @@
  * copy.c: rows of a part between the caller's memory and a staging buffer, by several threads where that pays.
  *
  * Rows lie in the buffer one behind the other, each slot aligned as the layout says; slots are cut into pieces of some
- * hundred kilobytes, and the executor's team takes them. A single slot is not cut. Called by stage.c and collect.c.
+ * kilobytes, and the executor's team takes them. A single slot is not cut. Called by stage.c and collect.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +12,14 @@
 
 #include <string.h>
 
-enum { MAX_PIECES = 64, PIECE_BYTES = 256 << 10, ALONE_BYTES = 1 << 20 };
+enum {
+    MAX_PIECES = 64,
+    PIECE_BYTES = 32 << 10,
+    ALONE_BYTES = 64 << 10,   /* less is not worth a lock */
+    CALL_BYTES = 1 << 20,     /* from here on helpers are woken, */
+    CALL_ALL_BYTES = 4 << 20, /* though not before this if a caller works along */
+    LEND_BYTES = 8 << 20      /* up to here callers do: they must not be held up for long */
+};
 
 struct copy {
     const struct svmx__part *part;
@@ -67,13 +74,19 @@ static void cut(struct copy *copy, uint64_t offset, uint64_t least) {
     copy->pieces[copy->piece_count].slot = slots;
 }
 
+static enum svmx__team_hands hands_for(struct svmx_executor *executor, uint64_t bytes) {
+    if (bytes < (svmx__spin_is_on(&executor->waiting) ? CALL_ALL_BYTES : CALL_BYTES)) return SVMX__TEAM_LENT;
+    return bytes > LEND_BYTES ? SVMX__TEAM_CALLED : SVMX__TEAM_ALL;
+}
+
 static void copy_all(struct copy *copy, uint64_t offset, uint64_t bytes) {
     if (bytes < ALONE_BYTES) {
         copy_slots(copy, 0, (uint64_t)copy->part->task_count * copy->part->layout->slot_count, offset);
         return;
     }
     cut(copy, offset, bytes / MAX_PIECES > PIECE_BYTES ? bytes / MAX_PIECES : PIECE_BYTES);
-    svmx__team_run(&copy->part->device->executor->team, copy_piece, copy, copy->piece_count);
+    struct svmx_executor *executor = copy->part->device->executor;
+    svmx__team_run(&executor->team, copy_piece, copy, copy->piece_count, hands_for(executor, bytes));
 }
 
 void svmx__copy_in(const struct svmx__part *part, void *staging, uint64_t offset, uint64_t bytes) {

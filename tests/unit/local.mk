@@ -47,6 +47,7 @@ criterion_suites += \
 	%D%/test_route \
 	%D%/test_selection \
 	%D%/test_selftest \
+	%D%/test_spin \
 	%D%/test_staging_pool \
 	%D%/test_status \
 	%D%/test_submit \
