@@ -21,11 +21,11 @@ struct svmx__cell {
     struct svmx__sketch setup, transfer, compute;
     struct svmx__load load; /* of the last sample */
     double first_use_ns;
-    double high_ns, low_ns; /* beyond these a sample is suspicious; they stand still while suspicion lasts */
-    double short_ns;        /* the last one that was suspiciously short */
+    double high_ns, low_ns;     /* beyond these a sample is suspicious; they stand still while suspicion lasts */
+    double short_ns;            /* the last one that was suspiciously short */
     uint64_t learned, restored; /* samples ever; of these, from the profile */
-    uint32_t longer, shorter; /* suspicious samples, less those since that were not */
-    uint32_t unclean;         /* contended ones in a row */
+    uint32_t longer, shorter;   /* suspicious samples, less those since that were not */
+    uint32_t unclean;           /* contended ones in a row */
     uint32_t changes;
 };
 

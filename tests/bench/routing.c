@@ -136,7 +136,8 @@ static struct table *table_make(void) {
     struct svmx__model_device devices[DEVICES] = {{.on_host = true, .bytes_per_ns = 1, .times_faster = 1}};
     struct table *table = calloc(1, sizeof *table);
     if (!table) exit(1);
-    for (uint32_t d = 1; d < DEVICES; d++) devices[d] = (struct svmx__model_device){false, 50000, 6, 10};
+    for (uint32_t d = 1; d < DEVICES; d++)
+        devices[d] = (struct svmx__model_device){.latency_ns = 50000, .bytes_per_ns = 6, .times_faster = 10};
     svmx__model_init(&table->model, devices, DEVICES);
     svmx__choices_init(&table->choices, &table->model, 1, 1);
     for (uint32_t q = 0; q < QUESTIONS; q++) {

@@ -72,7 +72,8 @@ static void *work(void *argument) {
 int main(void) {
     struct svmx__model_device devices[DEVICES] = {{.on_host = true, .bytes_per_ns = 1, .times_faster = 1}};
     pthread_t threads[THREADS];
-    for (uint32_t d = 1; d < DEVICES; d++) devices[d] = (struct svmx__model_device){false, 5000, 6, 10};
+    for (uint32_t d = 1; d < DEVICES; d++)
+        devices[d] = (struct svmx__model_device){.latency_ns = 5000, .bytes_per_ns = 6, .times_faster = 10};
     svmx__model_init(&model, devices, DEVICES);
     svmx__choices_init(&choices, &model, 3, 2);
     for (uintptr_t t = 0; t < THREADS; t++)
