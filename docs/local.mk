@@ -1,6 +1,7 @@
 EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
 	%D%/BENCHMARKS.md \
+	%D%/FIGURES.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
 	%D%/KERNELS.md \
@@ -10,6 +11,7 @@ EXTRA_DIST += \
 	%D%/PLUGIN-GUIDE.md \
 	%D%/PROFILE.md \
 	%D%/RECEIPTS.md \
+	%D%/ROUTING.md \
 	%D%/SIM.md \
 	%D%/adr/0001-error-text-in-the-batch.md \
 	%D%/adr/0002-outputs-never-overlap.md \
@@ -19,4 +21,5 @@ EXTRA_DIST += \
 	%D%/adr/0006-two-roundings-where-one-would-do.md \
 	%D%/adr/0007-operations-say-invalid-by-an-output.md \
 	%D%/adr/0008-a-builder-beside-the-submitter.md \
-	%D%/adr/0009-the-core-measures-variants.md
+	%D%/adr/0009-the-core-measures-variants.md \
+	%D%/adr/0010-arithmetic-is-measured-not-declared.md

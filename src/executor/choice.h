@@ -12,7 +12,7 @@
  * A device of which only a first guess is known is never an answer for its own sake. It is tried: with real work, whose
  * result is as good as any, when what that may cost fits into the share of time set aside for trying.
  *
- * Pure, like model.h: no clock, no device. A choice takes some loads and no lock; it allocates a line when a cell is first
+ * choice.c answers, publish.c writes the table. Pure, like model.h: no clock, no device. A choice takes some loads and no lock; it allocates a line when a cell is first
  * asked for. Any number of threads may ask and tell at once.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@
 
 #include "executor/model.h"
 
-struct svmx__line; /* choice.c */
+struct svmx__line; /* line.h */
 struct svmx__page;
 
 struct svmx__choices {

@@ -23,6 +23,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/inspect.c \
 	%D%/kept.c \
 	%D%/learn.c \
+	%D%/line.h \
 	%D%/log_read.c %D%/log_read.h \
 	%D%/min_bucket.c \
 	%D%/model.c %D%/model.h \
@@ -32,6 +33,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/prepare.c \
 	%D%/profile.c \
 	%D%/profiled.c \
+	%D%/publish.c \
 	%D%/receipt.c \
 	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \

@@ -90,6 +90,7 @@ static void make_noisy(struct sim_model *machine) {
     }
 }
 
+/* It recovers in the middle between two tries, neither luckily nor unluckily. */
 static void make_drift(struct workload *workload, uint32_t batches) {
     const double size = size_where_gpu_wins(&workload->machine, SVMX_OP_MATMUL_F32, 3);
     workload->list[workload->count++] = batch_of(SVMX_OP_MATMUL_F32, size);
