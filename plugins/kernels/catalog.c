@@ -86,7 +86,7 @@ enum { F32 = false, F64 = true };
             {"lanes" #lanes,                                                                                           \
              CATALOG_CPU,                                                                                              \
              "-DLANES=" #lanes,                                                                                        \
-             {{"messages_lanes", CATALOG_UNITS, CATALOG_ITEM, 1, 32, 128}}},                                           \
+             {{"messages_lanes", CATALOG_UNITS, CATALOG_ITEM, 1, 32, 1024}}},                                          \
             {"gpu", CATALOG_ANY, "-DLANES=1", {{"messages_items", CATALOG_UNITS, CATALOG_ITEM, 64, 1, 1}}},            \
         }                                                                                                              \
     }

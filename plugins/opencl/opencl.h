@@ -63,6 +63,7 @@ struct ocl_slot {
     uint64_t submitted_ns, expected_ns;
     uint64_t *learn_ns;      /* where the time of the whole is noted for the next one, */
     uint32_t dispatch_count; /* if there is one dispatch in it */
+    bool rings;              /* the bell was asked for its last event */
 };
 
 /* Rung when the last command of a list is over, by a thread of the driver's. */
@@ -273,6 +274,8 @@ uint64_t ocl_slot_open(struct ocl_device *device, struct ocl_slot *slot);
 cl_event ocl_ticket_event(struct ocl_backend *backend, uint64_t ticket, const struct ocl_device **device);
 /* Asks the driver to ring when an event is over. Before it is flushed: oclgrind is silent about what is over already. */
 void ocl_bell_ask(struct ocl_device *device, cl_event event);
+/* The same for the last event of a slot, unless it will be over so soon that looking on is better. */
+void ocl_slot_order_bell(struct ocl_device *device, struct ocl_slot *slot);
 /* Waits for an event that the bell was asked for; false: not over within the time. */
 bool ocl_event_wait(struct ocl_device *device, cl_event event, uint64_t timeout_ns);
 

@@ -237,7 +237,7 @@ static cl_int enqueue_all(struct ocl_device *device, struct ocl_slot *slot, cons
     const struct svmx_command_list *list = submission->list;
     cl_int error = enqueue_order(device, slot, submission);
     for (size_t i = 0; i < list->count && error == CL_SUCCESS; i++) error = enqueue(device, slot, command_at(list, i));
-    if (error == CL_SUCCESS && slot->event_count) ocl_bell_ask(device, slot->events[slot->event_count - 1].event);
+    if (error == CL_SUCCESS) ocl_slot_order_bell(device, slot);
     return error == CL_SUCCESS ? clFlush(device->queue) : error;
 }
 
@@ -251,6 +251,7 @@ enum svmx_status ocl_submit(void *self, const struct svmx_submission *submission
     struct ocl_slot *slot = ocl_slot_take(device);
     if (!slot) return ocl_refuse(backend, SVMX_BUSY, "submit: %d tickets are open", OCL_SLOTS);
     slot->expected_ns = slot->dispatch_count = 0;
+    slot->rings = false;
     slot->learn_ns = NULL;
     slot->submitted_ns = ocl_now_ns();
     const cl_int error = enqueue_all(device, slot, submission);

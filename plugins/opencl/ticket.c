@@ -4,7 +4,9 @@
  * A ticket holds the events of all its commands. The driver's own wait has no deadline, so it is never used. Instead:
  *
  *   on devices that share the host's cores   the driver rings a bell (a futex) when the last command is over: polling
- *                                            would take a core from the very work that is waited for
+ *                                            would take a core from the very work that is waited for; where the last run
+ *                                            of that size was so short that being woken would cost more than the work,
+ *                                            the event is asked, and the core given away after each question
  *   on others                                the last event is asked, at first without a break, then in growing pauses;
  *                                            where the time of the last run of that size is known, asleep until
  *                                            shortly before it
@@ -16,6 +18,7 @@
 #include "opencl.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -166,26 +169,61 @@ static uint64_t next_pause(uint64_t elapsed_ns, uint64_t expected_ns) {
     return pause > PAUSE_MAX_NS ? PAUSE_MAX_NS : pause;
 }
 
+/* Whether being woken would cost more than the work. */
+static bool is_brief(uint64_t expected_ns) { return expected_ns && expected_ns < ASLEEP_FROM_NS; }
+
+void ocl_slot_order_bell(struct ocl_device *device, struct ocl_slot *slot) {
+    if (slot->event_count == 0 || slot->rings || is_brief(slot->expected_ns)) return;
+    ocl_bell_ask(device, slot->events[slot->event_count - 1].event);
+    slot->rings = true;
+}
+
+/* What is waited for. */
+struct wait {
+    cl_event event;
+    uint64_t since_ns, expected_ns;
+    bool rings; /* the bell was asked for it */
+};
+
+/* One turn on a device that has a bell: looks away for a moment, asks for the bell, or waits for it. */
+static void await_bell(struct ocl_device *device, struct wait *wait, uint64_t now, uint32_t seen, uint64_t left) {
+    if (is_brief(wait->expected_ns) && now - wait->since_ns < wait->expected_ns + SPIN_NS) {
+        (void)sched_yield();
+    } else if (wait->rings) {
+        bell_wait(&device->bell, seen, left);
+    } else { /* the event is asked once more before it is waited for: it may have ended without a ring */
+        ocl_bell_ask(device, wait->event);
+        wait->rings = true;
+    }
+}
+
 /* Returns by the end of the time: true if the event is over. */
-static bool wait_for(struct ocl_device *device, cl_event event, uint64_t since_ns, uint64_t expected_ns,
-                     uint64_t timeout_ns) {
+static bool wait_for(struct ocl_device *device, struct wait *wait, uint64_t timeout_ns) {
     const uint64_t start = ocl_now_ns();
     for (uint64_t now = start;; now = ocl_now_ns()) {
         const uint32_t seen = atomic_load_explicit(&device->bell.rung, memory_order_acquire);
-        if (state_of(event) <= CL_COMPLETE) return true; /* after `seen`: a ring in between ends the wait below */
+        if (state_of(wait->event) <= CL_COMPLETE) return true; /* after `seen`: a ring in between ends the wait below */
         if (now - start >= timeout_ns) return false;
         const uint64_t left = timeout_ns - (now - start);
         if (device->has_bell) {
-            bell_wait(&device->bell, seen, left);
+            await_bell(device, wait, now, seen, left);
             continue;
         }
-        const uint64_t pause = next_pause(now - since_ns, expected_ns);
+        const uint64_t pause = next_pause(now - wait->since_ns, wait->expected_ns);
         if (pause) sleep_ns(pause < left ? pause : left);
     }
 }
 
+static bool wait_for_slot(struct ocl_device *device, struct ocl_slot *slot, uint64_t timeout_ns) {
+    struct wait wait = {slot->events[slot->event_count - 1].event, slot->submitted_ns, slot->expected_ns, slot->rings};
+    const bool over = wait_for(device, &wait, timeout_ns);
+    slot->rings = wait.rings;
+    return over;
+}
+
 bool ocl_event_wait(struct ocl_device *device, cl_event event, uint64_t timeout_ns) {
-    return wait_for(device, event, ocl_now_ns(), 0, timeout_ns);
+    struct wait wait = {.event = event, .since_ns = ocl_now_ns(), .rings = true};
+    return wait_for(device, &wait, timeout_ns);
 }
 
 /* ---- what came of it --------------------------------------------------------------------------------------- */
@@ -226,9 +264,7 @@ enum svmx_status ocl_wait(void *self, uint32_t index, uint64_t ticket, uint64_t 
     struct ocl_device *device = index < backend->device_count ? &backend->devices[index] : NULL;
     struct ocl_slot *slot = device && ticket ? slot_of(device, ticket) : NULL;
     if (!slot) return ocl_refuse(backend, SVMX_ERR_UNKNOWN, "wait: no such ticket");
-    if (slot->event_count &&
-        !wait_for(device, slot->events[slot->event_count - 1].event, slot->submitted_ns, slot->expected_ns, timeout_ns))
-        return SVMX_TIMEOUT;
+    if (slot->event_count && !wait_for_slot(device, slot, timeout_ns)) return SVMX_TIMEOUT;
     const cl_int failure = first_failure(slot);
     if (failure == CL_COMPLETE) {
         take_timing(slot, timing);

@@ -5,11 +5,16 @@
  *
  *   taken  .......11   slots that belong to a caller      open  ........1   slots with ranges left to claim
  *
- *   slot   users: [OPEN|WAITING|helpers inside]   job: on the caller's stack   next: first number not yet claimed
+ *   slot   users: [OPEN|WAITING|helpers inside]   plan: the job, on the caller's stack, and its cuts
+ *          claimed: how much of both ends          caller >>>>>>>>>............<<<<<<< helpers
  *
- *   caller   take slot, set job, users = OPEN, set bit in open, wake helpers, claim ranges until none is left,
+ *   caller   take slot, set plan, users = OPEN, set bit in open, wake helpers, claim ranges until none is left,
  *            clear OPEN, wait for users to be 0, give slot back
  *   helper   pick a bit of open in turn, users + 1 if OPEN, claim a range, users - 1
+ *
+ * Two ends, so that two threads who do the same again find most of it in their own caches: whoever is faster moves the
+ * border a little, nothing else changes sides. Each first claims of its own share, which makes few claims, all but
+ * the first ones short.
  *
  * A helper looks at `job` only between users + 1 and users - 1, and the caller does not return while anyone is
  * inside: the job may live on its stack, and slots, which helpers touch at other times, live as long as the pool.
@@ -24,9 +29,10 @@
  *   job, helper asleep            20 us 0.7x   30 us 0.9x    40 us 1.0x    50 us 1.2x    100 us 1.4x    400 us 1.7x
  *
  * The wake itself costs the caller 7 us, and the sleeper arrives 20 us later. Hence two thresholds: from
- * SIMD_POOL_ALONE_NS a job is offered to helpers that are awake, from WAKE_NS it wakes some. In between, every 16th job
- * wakes one all the same: where such jobs follow each other closely, that helper stays awake and serves the next ones.
- * With another process on the second core sharing gains nothing and costs those 7 us a job.
+ * SIMD_POOL_ALONE_NS a job is offered to helpers that are awake, from WAKE_NS it wakes some. In between, what has been
+ * seen decides: a job that finds all asleep wakes one if the last one woken took part in several jobs before it
+ * slept again, as it does where such jobs follow each other closely. Where it did not pay, twice as many jobs pass until
+ * the next trial, up to TRIAL_MAX: lonely jobs lose 7 us in 64 of them. No clock is read for it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -47,9 +53,12 @@
 enum {
     SLOTS = 32,         /* bits of `taken` and `open` */
     WAKE_NS = 45000,    /* jobs from here on wake sleepers */
-    WAKE_TRIAL = 16,    /* below, one job in so many does */
-    RANGE_NS = 5000,    /* no range is cut shorter: a claim costs up to 0.3 us when two cores want the line */
-    SHARE = 4,          /* a claim takes 1 / (SHARE x threads) of what is left: long first, short last */
+    WORTH_NS = 5000,    /* one for each so much of the job at most */
+    TRIAL_FIRST = 4,    /* below, one job in so many does, at first */
+    TRIAL_MAX = 64,     /* and at the least */
+    TRIAL_PAID = 4,     /* jobs that helpers took part in until all slept again: then the wake has paid */
+    PIECE_NS = 1000,    /* nothing is cut shorter: a claim costs up to 0.3 us when two cores want the line */
+    SHORT_NS = 200000,  /* jobs up to here are claimed in few ranges, longer ones with an eye on uneven units */
     HELPER_SPINS = 250, /* pauses (25-45 ns) of a helper without work: 6-11 us, more than a range; then it sleeps */
     CALLER_SPINS = 400, /* pauses of a caller that waits for the last range: two ranges or more, then it sleeps */
     CACHE_LINE = 64
@@ -58,11 +67,20 @@ enum {
 #define USERS_OPEN    (UINT32_C(1) << 31) /* helpers may enter */
 #define USERS_WAITING (UINT32_C(1) << 30) /* the caller sleeps until the last helper leaves */
 
+/* A job and how it is cut. */
+struct plan {
+    const struct simd_job *job;
+    uint64_t piece;    /* shortest range to claim, a multiple of job->grain */
+    uint32_t pieces;   /* the last may be shorter */
+    uint32_t threads;  /* that it is meant for */
+    uint32_t quarters; /* of a thread's share that it claims at once: long ranges first, short ones last */
+    uint32_t wake;     /* sleepers to wake for it */
+};
+
 struct slot {
     alignas(CACHE_LINE) _Atomic uint32_t users;
-    const struct simd_job *job; /* guarded by users: written while nobody is inside, read by those inside */
-    uint64_t range;             /* shortest range to claim, a multiple of job->grain; guarded likewise */
-    alignas(CACHE_LINE) _Atomic uint64_t next;
+    struct plan plan; /* guarded by users: written while nobody is inside, read by those inside */
+    alignas(CACHE_LINE) _Atomic uint64_t claimed; /* pieces: from the front, and << 32 from the back */
 };
 
 struct helper {
@@ -77,7 +95,10 @@ struct simd_pool {
     alignas(CACHE_LINE) _Atomic uint32_t epoch; /* counts jobs; helpers sleep on it */
     _Atomic uint32_t sleepers;
     atomic_bool stop;
-    _Atomic uint32_t unshared; /* jobs below WAKE_NS that found all helpers asleep */
+    _Atomic uint32_t unshared; /* jobs below WAKE_NS that found all helpers asleep, since the last that woke one */
+    _Atomic uint32_t trial;    /* so many of them until one is woken */
+    _Atomic uint32_t helped;   /* jobs that helpers took part in since then, as of when they fell asleep */
+    atomic_bool waking;        /* somebody has been woken and is on the way; a hint */
     alignas(CACHE_LINE) struct slot slots[SLOTS];
 
     /* Constant after open. */
@@ -107,30 +128,40 @@ static inline void spin_pause(void) {
 
 /* ---- claiming --------------------------------------------------------------------------------------------- */
 
-/* Takes the next range of a job; false when none is left. Relaxed: the number alone travels here, what the job wrote
- * and read is ordered by users. */
-static bool range_claim(const struct simd_pool *pool, struct slot *slot, uint64_t *first, uint64_t *end) {
-    const struct simd_job *job = slot->job;
-    uint64_t next = atomic_load_explicit(&slot->next, memory_order_relaxed);
-    uint64_t length;
+/* How many pieces to claim next: of a thread's own share first, then of what others have left; never 0. */
+static uint32_t claim_size(const struct plan *plan, bool front, uint32_t ahead, uint32_t behind) {
+    uint32_t home = plan->pieces / plan->threads, claimed = front ? ahead : behind, sharers = 1;
+    if (!front) home = plan->pieces - home, sharers = plan->threads - 1;
+    uint32_t left = plan->pieces - ahead - behind;
+    uint64_t take =
+        claimed < home ? UINT64_C(1) * (home - claimed) * plan->quarters / (4 * sharers) : left / (4 * plan->threads);
+    return take == 0 ? 1 : take < left ? (uint32_t)take : left;
+}
+
+/* Takes a range of a job, at the caller's end or at the other; false when none is left. Relaxed: the numbers alone
+ * travel here, what the job wrote and read is ordered by users. */
+static bool range_claim(struct slot *slot, bool front, uint64_t *first, uint64_t *end) {
+    const struct plan *plan = &slot->plan;
+    uint64_t claimed = atomic_load_explicit(&slot->claimed, memory_order_relaxed);
+    uint32_t ahead, behind, take;
     do {
-        if (next >= job->count) return false;
-        uint64_t left = job->count - next;
-        length = left / (SHARE * (uint64_t)pool->threads);
-        length -= length % job->grain;
-        if (length < slot->range) length = slot->range;
-        if (length > left) length = left;
-    } while (!atomic_compare_exchange_weak_explicit(&slot->next, &next, next + length, memory_order_relaxed,
-                                                    memory_order_relaxed));
-    *first = next;
-    *end = next + length;
+        ahead = (uint32_t)claimed, behind = (uint32_t)(claimed >> 32);
+        if (ahead + behind == plan->pieces) return false;
+        take = claim_size(plan, front, ahead, behind);
+    } while (!atomic_compare_exchange_weak_explicit(&slot->claimed, &claimed,
+                                                    claimed + (front ? take : (uint64_t)take << 32),
+                                                    memory_order_relaxed, memory_order_relaxed));
+    uint64_t begin = front ? ahead : plan->pieces - behind - take;
+    *first = begin * plan->piece;
+    *end = begin + take == plan->pieces ? plan->job->count : (begin + take) * plan->piece;
     return true;
 }
 
-static bool range_run(const struct simd_pool *pool, struct slot *slot) {
+static bool range_run(struct slot *slot, bool front) {
     uint64_t first, end;
-    if (!range_claim(pool, slot, &first, &end)) return false;
-    slot->job->body(slot->job->context, first, end);
+    if (!range_claim(slot, front, &first, &end)) return false;
+    const struct simd_job *job = slot->plan.job;
+    job->body(job->context, first, end);
     return true;
 }
 
@@ -161,7 +192,7 @@ static uint32_t bit_in_turn(uint32_t bits, uint32_t turn) {
 
 /* Works for one open job: until it is exhausted when it is the only one, else for one range, so that jobs share the
  * helpers evenly. False when no job is open. */
-static bool help(struct simd_pool *pool, uint32_t *turn) {
+static bool help(struct simd_pool *pool, uint32_t *turn, uint32_t *helped) {
     uint32_t open = atomic_load_explicit(&pool->open, memory_order_acquire);
     if (open == 0) return false;
     uint32_t index = bit_in_turn(open, *turn);
@@ -169,8 +200,9 @@ static bool help(struct simd_pool *pool, uint32_t *turn) {
     *turn = index + 1;
     if (!slot_enter(slot)) return true;
     uint32_t bit = UINT32_C(1) << index;
+    ++*helped;
     do {
-        if (!range_run(pool, slot)) {
+        if (!range_run(slot, false)) {
             /* Still inside, so this is still the job whose bit it is. */
             atomic_fetch_and_explicit(&pool->open, ~bit, memory_order_relaxed);
             break;
@@ -182,14 +214,18 @@ static bool help(struct simd_pool *pool, uint32_t *turn) {
 
 /* Spins a little, then sleeps until the epoch moves on from `seen`. seq_cst pairs with helpers_wake: either that sees
  * this sleeper, or the kernel sees the new epoch and does not sleep. */
-static void rest(struct simd_pool *pool, uint32_t seen) {
+static void rest(struct simd_pool *pool, uint32_t seen, uint32_t *helped) {
     for (int i = 0; i < HELPER_SPINS; i++) {
         if (atomic_load_explicit(&pool->epoch, memory_order_relaxed) != seen) return;
         spin_pause();
     }
+    atomic_fetch_add_explicit(&pool->helped, *helped, memory_order_relaxed);
+    *helped = 0;
+    atomic_store_explicit(&pool->waking, false, memory_order_relaxed); /* too late a wake must not stay announced */
     atomic_fetch_add_explicit(&pool->sleepers, 1, memory_order_seq_cst);
     futex_wait(&pool->epoch, seen);
     atomic_fetch_sub_explicit(&pool->sleepers, 1, memory_order_relaxed);
+    atomic_store_explicit(&pool->waking, false, memory_order_relaxed);
 }
 
 static void *helper_main(void *argument) {
@@ -200,12 +236,12 @@ static void *helper_main(void *argument) {
     pthread_setname_np(pthread_self(), name);
     simd_fp_write(SIMD_FP_DEFAULT); /* a new thread inherits its creator's */
 
-    uint32_t turn = helper->number;
+    uint32_t turn = helper->number, helped = 0;
     for (;;) {
         /* Acquire pairs with helpers_wake and simd_pool_close: the epoch is read before what it announces. */
         uint32_t seen = atomic_load_explicit(&pool->epoch, memory_order_acquire);
         if (atomic_load_explicit(&pool->stop, memory_order_relaxed)) return NULL;
-        if (!help(pool, &turn)) rest(pool, seen);
+        if (!help(pool, &turn, &helped)) rest(pool, seen, &helped);
     }
 }
 
@@ -232,20 +268,20 @@ static void slot_return(struct simd_pool *pool, struct slot *slot) {
     atomic_fetch_and_explicit(&pool->taken, ~slot_bit(pool, slot), memory_order_release);
 }
 
-static void helpers_wake(struct simd_pool *pool, uint64_t wanted) {
+static void helpers_wake(struct simd_pool *pool, uint32_t wanted) {
     atomic_fetch_add_explicit(&pool->epoch, 1, memory_order_seq_cst);
     uint32_t sleepers = atomic_load_explicit(&pool->sleepers, memory_order_seq_cst);
-    if (sleepers != 0 && wanted != 0) futex_wake(&pool->epoch, wanted < sleepers ? (uint32_t)wanted : sleepers);
+    if (sleepers == 0 || wanted == 0) return;
+    atomic_store_explicit(&pool->waking, true, memory_order_relaxed);
+    futex_wake(&pool->epoch, wanted < sleepers ? wanted : sleepers);
 }
 
-static void job_publish(struct simd_pool *pool, struct slot *slot, const struct simd_job *job, uint64_t range,
-                        uint64_t wake) {
-    slot->job = job;
-    slot->range = range;
-    atomic_store_explicit(&slot->next, 0, memory_order_relaxed);
+static void job_publish(struct simd_pool *pool, struct slot *slot, const struct plan *plan) {
+    slot->plan = *plan;
+    atomic_store_explicit(&slot->claimed, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->users, USERS_OPEN, memory_order_release);
     atomic_fetch_or_explicit(&pool->open, slot_bit(pool, slot), memory_order_release);
-    helpers_wake(pool, wake);
+    helpers_wake(pool, plan->wake);
 }
 
 /* Lets nobody in any more and waits until the last helper has left. */
@@ -263,41 +299,61 @@ static void slot_drain(struct simd_pool *pool, struct slot *slot) {
     }
 }
 
-/* Shortest range worth a claim, a multiple of the grain; cost_ps is at least one RANGE_NS. */
-static uint64_t range_floor(const struct simd_job *job) {
-    uint64_t range = job->count / (job->cost_ps / (UINT64_C(1000) * RANGE_NS));
-    uint64_t over = range % job->grain;
-    if (range < job->grain) return job->grain;
-    return over == 0 ? range : range + (job->grain - over);
+static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+/* Pieces of PIECE_NS or of a grain, whichever is longer; false when that leaves one. */
+static bool plan_cut(struct plan *plan, uint32_t threads) {
+    const struct simd_job *job = plan->job;
+    uint64_t pieces = job->cost_ps / (UINT64_C(1000) * PIECE_NS); /* not 0 from SIMD_POOL_ALONE_NS on */
+    if (pieces > INT32_MAX) pieces = INT32_MAX;
+    uint64_t grains = divide_up(divide_up(job->count, pieces), job->grain);
+    if (__builtin_mul_overflow(grains, job->grain, &plan->piece) || plan->piece >= job->count) return false;
+    plan->pieces = (uint32_t)divide_up(job->count, plan->piece);
+    plan->threads = threads;
+    plan->quarters = job->cost_ps <= UINT64_C(1000) * SHORT_NS ? 3 : 1;
+    return true;
 }
 
-/* Whether to share a job, in which shortest ranges, and how many sleepers to wake for it. */
-static bool share_plan(struct simd_pool *pool, const struct simd_job *job, uint64_t *range, uint64_t *wake) {
+/* For a job below WAKE_NS that found all helpers asleep: whether to wake one. */
+static bool trial_due(struct simd_pool *pool) {
+    uint32_t unshared = atomic_fetch_add_explicit(&pool->unshared, 1, memory_order_relaxed) + 1;
+    uint32_t trial = atomic_load_explicit(&pool->trial, memory_order_relaxed);
+    if (unshared < trial) return false;
+    bool paid = atomic_exchange_explicit(&pool->helped, 0, memory_order_relaxed) >= TRIAL_PAID;
+    atomic_store_explicit(&pool->unshared, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->trial, paid ? 1 : trial < TRIAL_MAX ? 2 * trial : TRIAL_MAX, memory_order_relaxed);
+    return true;
+}
+
+/* Whether to share a job, in which pieces, and how many sleepers to wake for it. */
+static bool share_plan(struct simd_pool *pool, struct plan *plan) {
+    const struct simd_job *job = plan->job;
     if (pool->threads == 1 || job->cost_ps < UINT64_C(1000) * SIMD_POOL_ALONE_NS || job->count <= job->grain)
         return false;
-    *range = range_floor(job);
-    if (*range >= job->count) return false;
-    *wake = 0;
+    if (!plan_cut(plan, pool->threads)) return false;
     if (job->cost_ps >= UINT64_C(1000) * WAKE_NS) {
-        *wake = (job->count - 1) / *range;
+        uint64_t worth = job->cost_ps / (UINT64_C(1000) * WORTH_NS);
+        plan->wake = (worth < plan->pieces ? (uint32_t)worth : plan->pieces) - 1;
         return true;
     }
-    if (atomic_load_explicit(&pool->sleepers, memory_order_relaxed) + 1 < pool->threads)
-        return true; /* somebody is awake */
-    *wake = 1;
-    return atomic_fetch_add_explicit(&pool->unshared, 1, memory_order_relaxed) % WAKE_TRIAL == 0;
+    plan->wake = 0;
+    if (atomic_load_explicit(&pool->sleepers, memory_order_relaxed) + 1 < pool->threads ||
+        atomic_load_explicit(&pool->waking, memory_order_relaxed))
+        return true; /* somebody is awake, or will be before the job is done */
+    plan->wake = 1;
+    return trial_due(pool);
 }
 
 void simd_pool_run(struct simd_pool *pool, const struct simd_job *job) {
     if (job->count == 0) return;
-    uint64_t range, wake;
-    struct slot *slot = share_plan(pool, job, &range, &wake) ? slot_take(pool) : NULL;
+    struct plan plan = {.job = job};
+    struct slot *slot = share_plan(pool, &plan) ? slot_take(pool) : NULL;
     if (slot == NULL) {
         job->body(job->context, 0, job->count);
         return;
     }
-    job_publish(pool, slot, job, range, wake);
-    while (range_run(pool, slot))
+    job_publish(pool, slot, &plan);
+    while (range_run(slot, true))
         ;
     slot_drain(pool, slot);
     slot_return(pool, slot);
@@ -339,7 +395,7 @@ enum svmx_status simd_pool_open(const struct svmx_host *host, uint32_t threads, 
     }
     memset(made, 0, bytes);
     made->host = host;
-    made->threads = threads; /* helpers read it only inside a job: it may still shrink below */
+    made->trial = TRIAL_FIRST;
     made->slot_mask = threads < SLOTS ? (UINT32_C(1) << threads) - 1 : UINT32_MAX;
     made->threads = helpers_start(made, threads - 1) + 1;
     *pool = made;

@@ -36,7 +36,7 @@ struct simd_job {
 };
 
 /* Jobs under this run in the caller alone; somewhat above it that depends on who is awake. Measured: see pool.c. */
-enum { SIMD_POOL_ALONE_NS = 20000 };
+enum { SIMD_POOL_ALONE_NS = 8000 };
 
 /*
  * Opens a pool of `threads` threads (1..1024), the caller of a job counted in: it starts threads - 1 helpers, with

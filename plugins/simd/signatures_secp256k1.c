@@ -98,7 +98,7 @@ static void verify_run(const struct svmx_dispatch *d, uint64_t first, uint64_t e
 
 /* ---- tables; the cost of one signature as measured on one core of a Zen 4 -------------------------------------- */
 
-enum { RECOVER_PS = 36000000, VERIFY_PS = 30000000, GRAIN = 4 };
+enum { RECOVER_PS = 36000000, VERIFY_PS = 30000000, GRAIN = 1 };
 
 static void recover_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     recover_run(d, first, end, simd_keccak256_pairs_scalar);

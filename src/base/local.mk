@@ -5,6 +5,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/log.c %D%/log.h \
 	%D%/queue.c %D%/queue.h \
 	%D%/sketch.c %D%/sketch.h \
+	%D%/spin.c %D%/spin.h \
 	%D%/status.c \
 	%D%/team.c %D%/team.h \
 	%D%/text.c %D%/text.h \

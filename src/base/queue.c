@@ -5,6 +5,8 @@
  */
 #include "base/queue.h"
 
+enum { SPIN_NS = 50000 };
+
 int svmx__queue_init(struct svmx__queue *queue) {
     *queue = (struct svmx__queue){0};
     int error = pthread_mutex_init(&queue->lock, NULL);
@@ -19,6 +21,11 @@ void svmx__queue_fini(struct svmx__queue *queue) {
     pthread_mutex_destroy(&queue->lock);
 }
 
+/* Under the lock. relaxed: what was pushed is handed over by the lock. */
+static void stir(struct svmx__queue *queue) {
+    atomic_store_explicit(&queue->stirred, queue->first || queue->closed, memory_order_relaxed);
+}
+
 void svmx__queue_push(struct svmx__queue *queue, struct svmx__link *link) {
     link->next = NULL;
     pthread_mutex_lock(&queue->lock);
@@ -27,17 +34,25 @@ void svmx__queue_push(struct svmx__queue *queue, struct svmx__link *link) {
     else
         queue->first = link;
     queue->last = link;
+    stir(queue);
     pthread_cond_signal(&queue->filled);
     pthread_mutex_unlock(&queue->lock);
 }
 
+static bool is_stirred(void *user) {
+    const struct svmx__queue *queue = user;
+    return atomic_load_explicit(&queue->stirred, memory_order_relaxed);
+}
+
 struct svmx__link *svmx__queue_pop(struct svmx__queue *queue) {
+    (void)svmx__spin_until(&queue->spin, is_stirred, queue, SPIN_NS);
     pthread_mutex_lock(&queue->lock);
     while (!queue->first && !queue->closed) pthread_cond_wait(&queue->filled, &queue->lock);
     struct svmx__link *link = queue->first;
     if (link) {
         queue->first = link->next;
         if (!queue->first) queue->last = NULL;
+        stir(queue);
     }
     pthread_mutex_unlock(&queue->lock);
     return link;
@@ -46,6 +61,7 @@ struct svmx__link *svmx__queue_pop(struct svmx__queue *queue) {
 void svmx__queue_close(struct svmx__queue *queue) {
     pthread_mutex_lock(&queue->lock);
     queue->closed = true;
+    stir(queue);
     pthread_cond_broadcast(&queue->filled);
     pthread_mutex_unlock(&queue->lock);
 }

@@ -9,6 +9,8 @@
 #ifndef SVMX_BASE_QUEUE_H
 #define SVMX_BASE_QUEUE_H
 
+#include "base/spin.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -21,6 +23,8 @@ struct svmx__queue {
     pthread_cond_t filled;
     struct svmx__link *first, *last;
     bool closed;
+    atomic_bool stirred; /* something to pop, or closed: looked at without the lock before a popper sleeps */
+    struct svmx__spin spin;
 };
 
 /* 0, or the error number of pthread. */

@@ -11,6 +11,8 @@
 
 #include <unistd.h>
 
+enum { SPIN_NS = 200000 };
+
 static void count(struct svmx_batch *batch, enum svmx_status status) {
     struct svmx_executor *executor = batch->executor;
     if (status == SVMX_CANCELLED) {
@@ -60,10 +62,27 @@ enum svmx_status svmx_poll(svmx_batch_t *batch) {
     }
 }
 
+static bool is_over(void *batch) { return svmx_poll(batch) != SVMX_BUSY; }
+
+/* The same of a batch that is waited for without a deadline: meanwhile the thread may as well copy. */
+static bool is_over_or_lend(void *user) {
+    svmx_batch_t *batch = user;
+    if (is_over(batch)) return true;
+    svmx__team_lend(&batch->executor->team);
+    return is_over(batch);
+}
+
+/* Until it is over, for a short time; false: it may last, sleep. */
+static bool look_on(struct svmx_batch *batch, uint64_t timeout_ns) {
+    return svmx__spin_until(&batch->executor->waiting, timeout_ns == UINT64_MAX ? is_over_or_lend : is_over, batch,
+                            timeout_ns < SPIN_NS ? timeout_ns : SPIN_NS);
+}
+
 enum svmx_status svmx_wait(svmx_batch_t *batch, uint64_t timeout_ns) {
     enum svmx_status status = svmx_poll(batch);
     if (status != SVMX_BUSY) return status;
     if (timeout_ns == 0) return SVMX_TIMEOUT;
+    if (look_on(batch, timeout_ns)) return svmx_poll(batch);
     const struct timespec end = svmx__clock_deadline(timeout_ns);
     int error = 0;
     pthread_mutex_lock(&batch->lock);

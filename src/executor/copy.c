@@ -1,8 +1,8 @@
 /*
  * copy.c: rows of a part between the caller's memory and a staging buffer, by several threads where that pays.
  *
- * Rows lie in the buffer one behind the other, each slot aligned as the layout says; slots are cut into pieces of some
- * hundred kilobytes, and the executor's team takes them. A single slot is not cut. Called by stage.c and collect.c.
+ * Rows lie in the buffer one behind the other, each slot aligned as the layout says. All that is to be copied is cut into
+ * pieces of some kilobytes, within slots too, and the executor's team takes them. Called by stage.c and collect.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,68 +12,95 @@
 
 #include <string.h>
 
-enum { MAX_PIECES = 64, PIECE_BYTES = 256 << 10, ALONE_BYTES = 1 << 20 };
+enum {
+    MAX_PIECES = 64,
+    PIECE_BYTES = 32 << 10,
+    ALONE_BYTES = 64 << 10,   /* less is not worth a lock */
+    CALL_BYTES = 1 << 20,     /* from here on helpers are woken, */
+    CALL_ALL_BYTES = 4 << 20, /* though not before this if a caller works along */
+    LEND_BYTES = 8 << 20      /* up to here callers do: they must not be held up for long */
+};
+
+/* Where a piece begins: number of the slot, bytes into it, and where the slot begins in the buffer. */
+struct mark {
+    uint64_t slot, skip, offset;
+};
 
 struct copy {
     const struct svmx__part *part;
     unsigned char *staging;
     enum svmx__place place; /* INPUT: towards the staging buffer; OUTPUT: from it */
     uint32_t piece_count;
-    struct {
-        uint64_t slot, offset; /* where it begins: number of the slot, bytes in the buffer */
-    } pieces[MAX_PIECES + 1];
+    struct mark pieces[MAX_PIECES + 1]; /* the last is the end */
 };
 
-/* Slots [from, to) of all rows, the first of them `offset` bytes into the buffer. */
-static void copy_slots(const struct copy *copy, uint64_t from, uint64_t to, uint64_t offset) {
+/* Bytes [begin, end) of a slot that lies at `staging` in the buffer. */
+static void copy_bytes(const struct copy *copy, const struct svmx_slot *slot, unsigned char *staging, uint64_t begin,
+                       uint64_t end) {
+    unsigned char *callers = (unsigned char *)(uintptr_t)slot->at;
+    if (!callers || begin >= end) return; /* NULL: an output in the library's memory; it stays there */
+    if (copy->place == SVMX__PLACE_INPUT)
+        memcpy(staging + begin, callers + begin, end - begin);
+    else
+        memcpy(callers + begin, staging + begin, end - begin);
+}
+
+/* What lies between two marks. */
+static void copy_between(const struct copy *copy, const struct mark *from, const struct mark *to) {
     const struct svmx__layout *layout = copy->part->layout;
-    uint32_t column = (uint32_t)(from % layout->slot_count);
-    for (uint64_t i = from; i < to; i++, column = column + 1 == layout->slot_count ? 0 : column + 1) {
+    uint32_t column = (uint32_t)(from->slot % layout->slot_count);
+    uint64_t offset = from->offset, skip = from->skip;
+    for (uint64_t i = from->slot; i < to->slot + (to->skip > 0);
+         i++, column = column + 1 == layout->slot_count ? 0 : column + 1) {
         const struct svmx_slot *slot = &copy->part->slots[i];
         if (layout->place[column] != copy->place) continue;
-        void *callers = (void *)(uintptr_t)slot->at; /* NULL: an output in the library's memory; it stays */
-        if (slot->bytes && callers) {
-            if (copy->place == SVMX__PLACE_INPUT)
-                memcpy(copy->staging + offset, callers, slot->bytes);
-            else
-                memcpy(callers, copy->staging + offset, slot->bytes);
-        }
+        copy_bytes(copy, slot, copy->staging + offset, skip,
+                   i == to->slot && to->skip < slot->bytes ? to->skip : slot->bytes);
         offset += svmx__align(slot->bytes, layout->alignment);
+        skip = 0;
     }
 }
 
 static void copy_piece(void *user, uint32_t piece) {
     const struct copy *copy = user;
-    copy_slots(copy, copy->pieces[piece].slot, copy->pieces[piece + 1].slot, copy->pieces[piece].offset);
+    copy_between(copy, &copy->pieces[piece], &copy->pieces[piece + 1]);
 }
 
 /* Finds where pieces begin; each but the last has `least` bytes or more. */
 static void cut(struct copy *copy, uint64_t offset, uint64_t least) {
     const struct svmx__layout *layout = copy->part->layout;
-    uint64_t slots = (uint64_t)copy->part->task_count * layout->slot_count, start = offset;
-    copy->pieces[0].slot = 0;
-    copy->pieces[0].offset = offset;
+    uint64_t slots = (uint64_t)copy->part->task_count * layout->slot_count, room = least;
+    copy->pieces[0] = (struct mark){0, 0, offset};
     copy->piece_count = 1;
     uint32_t column = 0;
     for (uint64_t i = 0; i < slots; i++, column = column + 1 == layout->slot_count ? 0 : column + 1) {
         if (layout->place[column] != copy->place) continue;
-        if (offset - start >= least && copy->piece_count < MAX_PIECES) {
-            copy->pieces[copy->piece_count].slot = i;
-            copy->pieces[copy->piece_count++].offset = offset;
-            start = offset;
+        uint64_t bytes = svmx__align(copy->part->slots[i].bytes, layout->alignment), at = 0;
+        for (; bytes - at > room && copy->piece_count < MAX_PIECES; room = least) {
+            at += room;
+            copy->pieces[copy->piece_count++] = (struct mark){i, at, offset};
         }
-        offset += svmx__align(copy->part->slots[i].bytes, layout->alignment);
+        room -= room < bytes - at ? room : bytes - at;
+        offset += bytes;
     }
-    copy->pieces[copy->piece_count].slot = slots;
+    copy->pieces[copy->piece_count] = (struct mark){slots, 0, 0};
+}
+
+static enum svmx__team_hands hands_for(struct svmx_executor *executor, uint64_t bytes) {
+    if (bytes < (svmx__spin_is_on(&executor->waiting) ? CALL_ALL_BYTES : CALL_BYTES)) return SVMX__TEAM_LENT;
+    return bytes > LEND_BYTES ? SVMX__TEAM_CALLED : SVMX__TEAM_ALL;
 }
 
 static void copy_all(struct copy *copy, uint64_t offset, uint64_t bytes) {
     if (bytes < ALONE_BYTES) {
-        copy_slots(copy, 0, (uint64_t)copy->part->task_count * copy->part->layout->slot_count, offset);
+        const struct mark end = {(uint64_t)copy->part->task_count * copy->part->layout->slot_count, 0, 0};
+        copy_between(copy, &(struct mark){0, 0, offset}, &end);
         return;
     }
-    cut(copy, offset, bytes / MAX_PIECES > PIECE_BYTES ? bytes / MAX_PIECES : PIECE_BYTES);
-    svmx__team_run(&copy->part->device->executor->team, copy_piece, copy, copy->piece_count);
+    const uint64_t share = svmx__align(bytes / MAX_PIECES, 4096);
+    cut(copy, offset, share > PIECE_BYTES ? share : PIECE_BYTES);
+    struct svmx_executor *executor = copy->part->device->executor;
+    svmx__team_run(&executor->team, copy_piece, copy, copy->piece_count, hands_for(executor, bytes));
 }
 
 void svmx__copy_in(const struct svmx__part *part, void *staging, uint64_t offset, uint64_t bytes) {

@@ -80,7 +80,7 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     }
 
     svmx__devices_stop(executor);
-    svmx__team_fini(&executor->team);
+    svmx__team_stop(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
 free_pipelines:
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
@@ -159,6 +159,7 @@ void svmx__executor_retain(struct svmx_executor *executor) {
 void svmx__executor_release(struct svmx_executor *executor) {
     /* acq_rel: the last one sees what all the others did */
     if (atomic_fetch_sub_explicit(&executor->references, 1, memory_order_acq_rel) != 1) return;
+    svmx__team_fini(&executor->team); /* only now: who waits for a batch may look for something to copy */
     free_executor(executor);
 }
 
@@ -184,7 +185,7 @@ void svmx_close(svmx_executor_t *executor) {
     pthread_mutex_unlock(&executor->admission);
     svmx__contention_stop(executor);
     svmx__devices_stop(executor);
-    svmx__team_fini(&executor->team);
+    svmx__team_stop(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
     svmx__records_fini(&executor->records);

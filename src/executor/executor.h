@@ -114,6 +114,7 @@ struct svmx_executor {
     pthread_cond_t room;       /* under_way went down */
     uint32_t under_way;        /* batches between svmx_submit and completion */
 
+    struct svmx__spin waiting; /* of callers for batches */
     atomic_uint_fast64_t batches, tasks, cancelled, fallbacks;
 };
 

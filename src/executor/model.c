@@ -85,6 +85,7 @@ bool svmx__model_learn(struct svmx__model *model, uint32_t op, uint32_t device, 
 void svmx__model_set_bus(struct svmx__model *model, uint32_t device, double latency_ns, double bytes_per_ns) {
     __atomic_store(&model->devices[device].latency_ns, &latency_ns, __ATOMIC_RELAXED);
     __atomic_store(&model->devices[device].bytes_per_ns, &bytes_per_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&model->devices[device].measured, true, __ATOMIC_RELEASE); /* with svmx__profile_save */
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */

@@ -175,10 +175,12 @@ static bool save_device(struct saving *saving, uint32_t d) {
     const struct svmx__model_device *of = &saving->executor->model.devices[d];
     struct svmx__profile_device device = device_of(saving->executor, d);
     device.used_s = seconds_now();
-    device.measured = of->measured && svmx__profile_link_ok(of->latency_ns, of->bytes_per_ns);
+    const bool measured = __atomic_load_n(&of->measured, __ATOMIC_ACQUIRE); /* with svmx__model_set_bus */
+    const double latency_ns = svmx__model_number(&of->latency_ns), bytes_per_ns = svmx__model_number(&of->bytes_per_ns);
+    device.measured = measured && svmx__profile_link_ok(latency_ns, bytes_per_ns);
     if (device.measured) {
-        device.latency_ns = of->latency_ns;
-        device.bytes_per_ns = of->bytes_per_ns;
+        device.latency_ns = latency_ns;
+        device.bytes_per_ns = bytes_per_ns;
     }
     saving->block[d] = (uint32_t)saving->now.device_count;
     return svmx__profile_add_device(&saving->now, &device);
@@ -274,7 +276,7 @@ static bool has_new_link(const struct saving *saving) {
         bool known = false;
         for (size_t i = 0; i < saving->old.device_count && !known; i++)
             known = find_same(saving->executor, &saving->old.devices[i]) == d;
-        if (saving->executor->model.devices[d].measured && !known) return true;
+        if (__atomic_load_n(&saving->executor->model.devices[d].measured, __ATOMIC_ACQUIRE) && !known) return true;
     }
     return false;
 }

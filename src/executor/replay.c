@@ -3,9 +3,8 @@
  *
  *   log -> lines (log_read.c) -> shadow runs found -> for each batch: choose, compare, tell (choice.c) -> sums
  *
- * What is told is what the log has of the device that was chosen now: its own line, or a shadow run. If it has nothing,
- * nothing is told of that device, and what was recorded is learned all the same, so that the model is never worse off
- * than the one that wrote the log. Time is read off the log; there is no clock and no chance here.
+ * What is told is what the log has of the device that was chosen now: its own line, or a shadow run. If it has nothing, what
+ * was recorded is told instead, so that the model is never worse off than the one that wrote the log. Time is read off the log; there is no clock and no chance here.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -154,21 +153,34 @@ static void set_backlogs(struct replay *replay, const struct svmx__recorded *bat
         atomic_store_explicit(&replay->choices.backlog_ns[d], batch->backlog_ns[d], memory_order_relaxed);
 }
 
+/* What was recorded, in place of an answer that cannot be followed. Such a probe counts as what it might have cost: else it
+ * would be tried again with every batch. */
+static void tell_recorded(struct replay *replay, const struct svmx__recorded *batch,
+                          const struct svmx__question *question, const struct svmx__answer *answer) {
+    const bool probe = batch->why == SVMX_WHY_PROBE;
+    const struct svmx__answer recorded = {.device = batch->device,
+                                          .why = probe ? SVMX__WHY_PROBE : SVMX__WHY_BEST,
+                                          .incumbent_ns = probe ? answer->expected_ns : 0};
+    if (answer->why == SVMX__WHY_PROBE)
+        svmx__told(&replay->choices, question, answer, (uint64_t)answer->expected_ns, NULL);
+    else
+        svmx__unchoose(&replay->choices, answer);
+    const bool learned = batch->learned && batch->ns && !batch->redone;
+    svmx__told(&replay->choices, question, &recorded, batch->ns, learned ? &batch->sample : NULL);
+}
+
 /* Tells the table how it went where the batch was sent now, as far as the log knows. */
 static void tell(struct replay *replay, const struct svmx__recorded *batch, const struct svmx__question *question,
                  const struct svmx__answer *answer) {
     const uint64_t ns = time_on(batch, answer->device);
     const bool as_recorded = answer->device == batch->device;
     const struct svmx__sample shadow = {.compute_ns = ns};
-    const struct svmx__sample *sample = as_recorded ? &batch->sample : &shadow;
-    if (ns && (batch->learned || !as_recorded)) {
-        svmx__told(&replay->choices, question, answer, ns, sample);
-        return;
-    }
-    svmx__told(&replay->choices, question, answer, ns ? ns : (uint64_t)answer->expected_ns, NULL);
-    if (as_recorded || !batch->learned || !batch->ns) return;
-    if (svmx__model_learn(&replay->model, batch->op, batch->device, &batch->load, &batch->sample))
-        svmx__choices_publish(&replay->choices, question);
+    if (!ns)
+        tell_recorded(replay, batch, question, answer);
+    else if (as_recorded)
+        svmx__told(&replay->choices, question, answer, ns, batch->learned ? &batch->sample : NULL);
+    else
+        svmx__told(&replay->choices, question, answer, ns, &shadow);
 }
 
 /* The last devices of the batch's cell. NULL: no memory. */

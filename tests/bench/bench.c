@@ -53,6 +53,8 @@ void bench_open(struct bench *bench, const char *suite) {
     *bench = (struct bench){.suite = suite,
                             .rounds = (uint32_t)setting("SVMX_BENCH_ROUNDS", DEFAULT_ROUNDS, 1, BENCH_MAX_ROUNDS),
                             .slice_ns = 1000 * setting("SVMX_BENCH_SLICE_US", DEFAULT_SLICE_US, 1, 1000000)};
+    const char *only = getenv("SVMX_BENCH_ONLY");
+    if (only && *only) bench->only = only;
     const char *cpu = getenv("SVMX_BENCH_PIN");
     if (cpu && *cpu) pin(setting("SVMX_BENCH_PIN", 0, 0, CPU_SETSIZE - 1));
     const char *path = getenv("SVMX_BENCH_ROWS");

@@ -27,6 +27,7 @@ struct bench {
     FILE *rows;        /* where rows go as JSON, one a line, or NULL */
     uint32_t rounds;   /* SVMX_BENCH_ROUNDS */
     uint64_t slice_ns; /* SVMX_BENCH_SLICE_US */
+    const char *only;  /* SVMX_BENCH_ONLY: cases whose names have this in them; NULL = all */
 };
 
 /* One of the things that a case compares. */

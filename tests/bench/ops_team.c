@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* About 20 us: longer than it takes a caller to come back with the next repeat. */
+/* 50 to 90 us: longer than it takes a caller to come back with the next repeat. */
 enum { SPINS = 2000, MAX_MEMBERS = 1024 };
 
 struct ops_team {

@@ -275,7 +275,8 @@ exits 0 && err_empty && grep -Eq '^queue_depth +SUPERVM_QUEUE_DEPTH +default +25
 verdict "svmx config: settings with their defaults" $?
 call config --json
 json "config --json: every variable" "[s['variable'] for s in d['settings']] == ['SUPERVM_' + v for v in
-    'BACKENDS BACKEND_PATH VARIANT THREADS QUEUE_DEPTH MIN_BUCKET POOL_BYTES MAX_PIPELINES TIMEOUT_MS LOG CACHE_DIR CACHE_BYTES'.split()]
+    'BACKENDS BACKEND_PATH VARIANT THREADS QUEUE_DEPTH MIN_BUCKET POOL_BYTES MAX_PIPELINES TIMEOUT_MS LOG CACHE_DIR CACHE_BYTES '
+    'POLICY LEARN PROBE_PERCENT RECEIPTS PROFILE'.split()]
     and all(set(s) == set('name variable value source default help'.split()) and s['help'] for s in d['settings'])"
 setting=SUPERVM_THREADS=1
 call config

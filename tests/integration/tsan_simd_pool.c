@@ -169,7 +169,8 @@ static void *caller_main(void *argument) {
     const struct caller *caller = argument;
     for (uint64_t round = 0; round < ROUNDS; round++) {
         uint32_t tasks = 1 + (uint32_t)((round * 131 + caller->number * 17) % TASKS);
-        uint64_t work = round % 4 == 0 ? 10 : 2000000; /* alone, or shared */
+        static const uint64_t works[] = {10, 20000, 20000, 2000000}; /* alone, with who is awake, shared */
+        uint64_t work = works[round % 4];
         check(submit_once(caller->backend, caller->number << 32 | round, tasks, work), "results of a submit");
         check(host_once(caller->backend, caller->number << 32 | round, tasks), "results of the host's operation");
     }

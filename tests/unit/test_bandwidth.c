@@ -63,6 +63,7 @@ Test(bandwidth, by_the_rules_of_plugins_and_the_router_is_told) {
     cr_assert_float_eq(told->latency_ns, bandwidth.latency_in_ns + bandwidth.latency_out_ns, 1e-6);
     cr_assert_lt(told->bytes_per_ns, bandwidth.in_bytes_per_ns + bandwidth.out_bytes_per_ns);
     cr_assert_gt(told->bytes_per_ns, 0);
+    cr_assert(told->measured, "else it would not go into the profile");
     struct svmx_stats stats = {.size = sizeof stats};
     cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
     cr_assert_eq(stats.pool_bytes, 0, "memory went into the pool");

@@ -68,7 +68,7 @@ static struct svmx__answer run(const struct svmx__question *question) {
 static uint32_t settle(const struct svmx__question *question, int batches) {
     float costs[SVMX__ROUTED];
     for (int i = 0; i < batches; i++) run(question);
-    return svmx__choices_look(&choices, question->op, &question->load, 3, costs);
+    return svmx__choices_look(&choices, question->op, &question->load, SVMX__ROUTED, costs);
 }
 
 /* ---- at first ----------------------------------------------------------------------------------------------- */
@@ -76,11 +76,11 @@ static uint32_t settle(const struct svmx__question *question, int batches) {
 Test(choice, the_fallback_answers_while_nothing_is_known) {
     const struct svmx__question question = question_of(1 << 20, BOTH);
     float costs[SVMX__ROUTED];
-    cr_assert_eq(svmx__choices_look(&choices, OP, &question.load, 3, costs), UINT32_MAX);
+    cr_assert_eq(svmx__choices_look(&choices, OP, &question.load, SVMX__ROUTED, costs), UINT32_MAX);
     const struct svmx__answer answer = ask(&question);
     cr_assert_eq(answer.device, CPU);
     cr_assert_eq(answer.expected_ns, 0);
-    cr_assert_eq(svmx__choices_look(&choices, OP, &question.load, 3, costs), CPU);
+    cr_assert_eq(svmx__choices_look(&choices, OP, &question.load, SVMX__ROUTED, costs), CPU);
     cr_assert_eq(costs[CPU], 0);
 }
 
@@ -359,5 +359,5 @@ Test(choice, no_line_is_published_where_there_is_none) {
     const struct svmx__question question = question_of(1 << 20, BOTH);
     float costs[SVMX__ROUTED];
     svmx__choices_publish(&choices, &question);
-    cr_assert_eq(svmx__choices_look(&choices, OP, &question.load, 3, costs), UINT32_MAX);
+    cr_assert_eq(svmx__choices_look(&choices, OP, &question.load, SVMX__ROUTED, costs), UINT32_MAX);
 }

@@ -113,7 +113,9 @@ TestSuite(replay, .fini = forget);
 static void let_a_router_write(uint32_t count, double gpu_ns_per_unit) {
     static struct svmx__model model;
     static struct svmx__choices choices;
-    const struct svmx__model_device assumed[] = {{true, 50000, 6, 1}, {false, 50000, 6, 10}};
+    const struct svmx__model_device assumed[] = {
+        {.on_host = true, .latency_ns = 50000, .bytes_per_ns = 6, .times_faster = 1},
+        {.latency_ns = 50000, .bytes_per_ns = 6, .times_faster = 10}};
     static const char *const whys[] = {"", "only", "best", "backlog", "probe"};
     svmx__model_init(&model, assumed, 2);
     svmx__choices_init(&choices, &model, 0, 1);

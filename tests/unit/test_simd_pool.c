@@ -234,6 +234,47 @@ Test(simd_pool, helpers_help_with_signals_blocked_and_the_default_fp_environment
     cr_expect(!sigismember(&blocked, SIGUSR1), "the opener's own mask is as it was");
 }
 
+/* Of one job: where its caller and its helper began. The first range of each waits for the other's. */
+struct ends {
+    pthread_t caller;
+    atomic_uint_fast64_t caller_first, helper_end;
+};
+
+enum { NOWHERE = 1 << 30, PATIENCE_MS = 20000 };
+
+static void ends_range(const void *context, uint64_t first, uint64_t end) {
+    struct ends *ends = (struct ends *)(uintptr_t)context;
+    bool caller = pthread_equal(pthread_self(), ends->caller);
+    atomic_uint_fast64_t *mine = caller ? &ends->caller_first : &ends->helper_end;
+    atomic_uint_fast64_t *other = caller ? &ends->helper_end : &ends->caller_first;
+    uint_fast64_t nowhere = NOWHERE;
+    atomic_compare_exchange_strong(mine, &nowhere, caller ? first : end);
+    for (int ms = 0; ms < PATIENCE_MS && atomic_load(other) == NOWHERE; ms++) sleep_us(1000);
+}
+
+Test(simd_pool, caller_and_helper_begin_at_two_ends) {
+    struct simd_pool *pool = pool_of(2);
+    struct ends ends = {pthread_self(), NOWHERE, NOWHERE};
+    simd_pool_run(pool, &(struct simd_job){ends_range, &ends, 1001, 8, COSTLY});
+    cr_expect_eq(atomic_load(&ends.caller_first), 0);
+    cr_expect_eq(atomic_load(&ends.helper_end), 1001);
+    simd_pool_close(pool);
+}
+
+/* Too short to wake anybody for, each by itself. The bodies sleep, so that whoever is woken comes in time. */
+Test(simd_pool, short_jobs_in_a_row_get_help) {
+    enum { MOST = 1000 };
+    struct simd_pool *pool = pool_of(2);
+    struct witness witness = {.caller = pthread_self()};
+    unsigned jobs = 0;
+    while (jobs < MOST && atomic_load(&witness.by_helpers) == 0) {
+        simd_pool_run(pool, &(struct simd_job){witness_range, &witness, 8, 1, SIMD_POOL_ALONE_NS * UINT64_C(1000)});
+        jobs++;
+    }
+    cr_expect_gt(atomic_load(&witness.by_helpers), 0, "none in %u jobs", jobs);
+    simd_pool_close(pool);
+}
+
 static struct simd_pool *shared_pool;
 static pthread_barrier_t both_ready;
 
