@@ -103,17 +103,17 @@ static bool is_believed(const struct svmx__choices *choices, const struct svmx__
     return answer->expected_ns <= 0 || (double)ns <= SVMX__COULD_BE_OFF * (double)answer->expected_ns;
 }
 
-/* What of a probe's time counts as spent on trying. Not a first use, which whoever comes first pays, once; nor what is out
- * of all proportion to what is known, for that is an accident. */
+/* What of a probe's time counts as spent on trying: of an accident, what it takes without. */
 static double counted_ns(const struct svmx__choices *choices, const struct svmx__question *question,
                          const struct svmx__answer *answer, uint64_t ns) {
     struct svmx__cost cost;
     svmx__model_cost(choices->model, question->op, answer->device, &question->load, &cost);
-    const double most = SVMX__COULD_BE_OFF * cost.ns;
-    return cost.samples > SVMX__FEW && (double)ns > most ? most : (double)ns;
+    const bool accident = cost.samples > SVMX__FEW && (double)ns > SVMX__COULD_BE_OFF * cost.ns;
+    return accident ? cost.ns : (double)ns;
 }
 
-/* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. */
+/* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. Not for a first
+ * use, which whoever comes first pays, once. */
 static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, double ns) {
     const double lost = ns - (double)answer->incumbent_ns;
     const uint64_t loss = lost > 0 ? (uint64_t)lost : 0;
