@@ -5,26 +5,24 @@
  */
 #include "base/sketch.h"
 
-#include <string.h>
-
-static void insert(struct svmx__sketch *sketch, float value) {
-    uint32_t at = sketch->count++;
-    for (; at > 0 && sketch->sorted[at - 1] > value; at--) sketch->sorted[at] = sketch->sorted[at - 1];
-    sketch->sorted[at] = value;
-}
-
-static void take_out(struct svmx__sketch *sketch, float value) {
-    uint32_t at = 0;
-    while (sketch->sorted[at] < value) at++;
-    sketch->count--;
-    memmove(sketch->sorted + at, sketch->sorted + at + 1, (sketch->count - at) * sizeof *sketch->sorted);
+/* Puts a number in place of the one at `at`: those between the two places move by one. */
+static void put(struct svmx__sketch *sketch, uint32_t at, float value) {
+    float *sorted = sketch->sorted;
+    for (; at > 0 && sorted[at - 1] > value; at--) sorted[at] = sorted[at - 1];
+    for (; at + 1 < sketch->count && sorted[at + 1] < value; at++) sorted[at] = sorted[at + 1];
+    sorted[at] = value;
 }
 
 void svmx__sketch_add(struct svmx__sketch *sketch, float value) {
-    if (sketch->count == SVMX__SKETCH_WINDOW) take_out(sketch, sketch->recent[sketch->next]);
+    uint32_t at = sketch->count;
+    if (at == SVMX__SKETCH_WINDOW)
+        for (at = 0; sketch->sorted[at] < sketch->recent[sketch->next]; at++) {
+        }
+    else
+        sketch->count++;
+    put(sketch, at, value);
     sketch->recent[sketch->next] = value;
     sketch->next = (sketch->next + 1) % SVMX__SKETCH_WINDOW;
-    insert(sketch, value);
 }
 
 float svmx__sketch_quantile(const struct svmx__sketch *sketch, double q) {

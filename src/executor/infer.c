@@ -160,7 +160,7 @@ static void keep_order(const struct around *around, struct svmx__cost *cost) {
     if (around->above.away != UINT32_MAX && ns > around->above.cost.ns) ns = around->above.cost.ns;
     if (around->below.away != UINT32_MAX && ns < around->below.cost.ns) ns = around->below.cost.ns;
     if (ns == cost->ns) return;
-    const double scale = ns / cost->ns;
+    const double scale = cost->ns > 0 ? ns / cost->ns : 0;
     cost->setup_ns *= scale;
     cost->transfer_ns *= scale;
     cost->compute_ns *= scale;
