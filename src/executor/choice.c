@@ -79,13 +79,13 @@ void svmx__choose(struct svmx__choices *choices, const struct svmx__question *qu
     } else if (!svmx__get(&line->probe) || !take_probe(choices, question, line, answer)) {
         take_best(choices, question, line, answer);
     }
+}
+
+void svmx__charge(struct svmx__choices *choices, const struct svmx__answer *answer) {
     if (answer->expected_ns > 0) add(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns);
 }
 
 void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *answer) {
-    if (answer->expected_ns > 0)
-        atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
-                                  memory_order_relaxed);
     if (answer->why == SVMX__WHY_PROBE)
         atomic_fetch_sub_explicit(&choices->probe_ns, (uint64_t)answer->reserved_ns, memory_order_relaxed);
 }

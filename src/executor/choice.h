@@ -67,10 +67,13 @@ struct svmx__answer {
     float reserved_ns;  /* of the time for trying; of a probe */
 };
 
-/* Answers, and adds what is expected to the backlog of the device: svmx__told must follow, once. */
+/* Answers. svmx__charge or svmx__unchoose must follow, once. */
 void svmx__choose(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__answer *answer);
 
-/* Takes an answer back that is not followed: instead of svmx__told. */
+/* The answer is followed: adds what is expected to the backlog of the device. svmx__told must follow, once. */
+void svmx__charge(struct svmx__choices *choices, const struct svmx__answer *answer);
+
+/* Takes an answer back that is not followed: instead of svmx__charge. */
 void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *answer);
 
 /* A launch that was chosen is over: takes it out of the backlog and, with a sample, learns from it and publishes its line

@@ -118,6 +118,11 @@ static bool was_last(struct svmx_batch *batch) {
     return atomic_fetch_sub_explicit(&batch->parts_left, 1, memory_order_acq_rel) == 1;
 }
 
+/* From now on it is part of what its device has still to do; learn takes it out again. */
+static void charge(const struct svmx__part *part) {
+    if (part->chosen) svmx__charge(&part->batch->executor->choices, &part->answer);
+}
+
 static uint32_t route_level(struct svmx_batch *batch) {
     uint32_t count = 0;
     const uint32_t parts = batch->part_count; /* a piece is behind them, and routed already */
@@ -126,7 +131,11 @@ static uint32_t route_level(struct svmx_batch *batch) {
         if (batch->parts[i].level != batch->level) continue;
         svmx__route(&batch->parts[i]);
         count++;
-        if (batch->parts[i].policy == SVMX_POLICY_SPLIT && svmx__split(batch, i)) count++;
+        if (batch->parts[i].policy == SVMX_POLICY_SPLIT && svmx__split(batch, i)) {
+            charge(&batch->parts[batch->part_count - 1]);
+            count++;
+        }
+        charge(&batch->parts[i]);
     }
     atomic_store_explicit(&batch->parts_left, count, memory_order_relaxed);
     return count;

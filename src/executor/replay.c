@@ -161,10 +161,8 @@ static void tell_recorded(struct replay *replay, const struct svmx__recorded *ba
     const struct svmx__answer recorded = {.device = batch->device,
                                           .why = probe ? SVMX__WHY_PROBE : SVMX__WHY_BEST,
                                           .incumbent_ns = probe ? answer->expected_ns : 0};
-    if (answer->why == SVMX__WHY_PROBE)
-        svmx__told(&replay->choices, question, answer, (uint64_t)answer->expected_ns, NULL);
-    else
-        svmx__unchoose(&replay->choices, answer);
+    const bool tried = answer->why == SVMX__WHY_PROBE;
+    svmx__told(&replay->choices, question, answer, tried ? (uint64_t)answer->expected_ns : 0, NULL);
     const bool learned = batch->learned && batch->ns && !batch->redone;
     svmx__told(&replay->choices, question, &recorded, batch->ns, learned ? &batch->sample : NULL);
 }
@@ -257,6 +255,7 @@ static enum svmx_status run_batch(struct replay *replay, const struct svmx__reco
     if (!last) return SVMX_ERR_MEMORY;
     set_backlogs(replay, batch);
     svmx__choose(&replay->choices, &question, &answer);
+    svmx__charge(&replay->choices, &answer);
     count_decision(replay, batch, &question, &answer);
     count_devices(replay, batch, &answer);
     count_oracle(replay, batch, &answer, &last->oracle[cell]);

@@ -99,7 +99,7 @@ static void choose_meanwhile(struct svmx_executor *executor, struct svmx__part *
         svmx__build_request(wanted, part->op, part->bucket, NULL);
         choose(executor, part, meanwhile);
     } else if (part->chosen) {
-        choose(executor, part, UINT32_C(1) << wanted->id); /* so that its backlog counts */
+        choose(executor, part, UINT32_C(1) << wanted->id); /* so that what it takes counts */
     }
     part->cold = !meanwhile;
 }

@@ -39,10 +39,7 @@ static double finish_ns(const struct svmx_executor *executor, const struct svmx_
     svmx__model_cost(&executor->model, part->op->id, device, &load, &cost);
     if (cost.kind == SVMX__GUESSED) return -1;
     const _Atomic uint64_t *backlog = &executor->choices.backlog_ns[device];
-    /* its own share of the backlog is that of the whole part, which was added when it was chosen */
-    const double own = device == part->answer.device ? (double)part->answer.expected_ns : 0;
-    const double waits = (double)atomic_load_explicit(backlog, memory_order_relaxed) - own;
-    return (waits > 0 ? waits : 0) + cost.ns;
+    return (double)atomic_load_explicit(backlog, memory_order_relaxed) + cost.ns;
 }
 
 /* The best share for one other device. */

@@ -138,8 +138,6 @@ static void choose(void *user, uint64_t repeats) {
     struct svmx__answer answer;
     for (uint64_t i = 0; i < repeats; i++) {
         svmx__choose(&table->choices, &table->questions[i % QUESTIONS], &answer);
-        /* nothing waits: the backlog of a launch that is over, without what telling costs */
-        atomic_store_explicit(&table->choices.backlog_ns[answer.device], 0, memory_order_relaxed);
     }
 }
 
@@ -150,6 +148,7 @@ static void choose_and_tell(void *user, uint64_t repeats) {
         const uint64_t ns = 100000 + (i * 7919 & 4095);
         const struct svmx__sample sample = {.setup_ns = 100, .compute_ns = ns - 100};
         svmx__choose(&table->choices, &table->questions[i % QUESTIONS], &answer);
+        svmx__charge(&table->choices, &answer);
         svmx__told(&table->choices, &table->questions[i % QUESTIONS], &answer, ns, &sample);
     }
 }

@@ -124,6 +124,7 @@ static uint32_t ask_router(struct run *run, const struct virtual_batch *batch, s
         svmx__unchoose(choices, &event->answer);
         svmx__choose(choices, &meanwhile, &event->answer);
     }
+    svmx__charge(choices, &event->answer);
     return event->answer.device;
 }
 

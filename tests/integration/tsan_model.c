@@ -38,6 +38,7 @@ static void ask_and_tell(uint64_t random) {
     svmx__choose(&choices, &question, &answer);
     check(answer.device < DEVICES, "the answer is a device");
     if (random >> 40 & 15) {
+        svmx__charge(&choices, &answer);
         const struct svmx__sample sample = {.setup_ns = 100 + (random >> 16 & 63),
                                             .compute_ns = n * (answer.device + 1),
                                             .contended = (random >> 24 & 7) == 0,

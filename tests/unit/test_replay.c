@@ -124,6 +124,7 @@ static void let_a_router_write(uint32_t count, double gpu_ns_per_unit) {
         const struct svmx__question question = {.op = 3, .allowed = 3, .load = {units, units, 96}};
         struct svmx__answer answer;
         svmx__choose(&choices, &question, &answer);
+        svmx__charge(&choices, &answer);
         struct batch batch = {.units = units, .device = answer.device, .why = whys[answer.why]};
         batch.cpu_ns = answer.device ? 0 : 300 + 20 * units;
         batch.gpu_ns = answer.device ? 200000 + (uint64_t)(gpu_ns_per_unit * (double)units) : 0;
