@@ -62,8 +62,9 @@ static bool bounds_parse(const char *text, const char *end, bool fixed, struct s
 
 static bool policy_parse(const char *text, const char *end, struct svmx__policy *policy) {
     const char *colon = memchr(text, ':', (size_t)(end - text));
-    *policy = (struct svmx__policy){.kind = SVMX_POLICY_AUTO, .low = 0, .high = UINT64_MAX};
+    *policy = (struct svmx__policy){.kind = SVMX_POLICY_AUTO, .unbounded = true, .high = UINT64_MAX};
     if (colon) {
+        policy->unbounded = false;
         const bool fixed = is_word(text, colon, "fixed");
         return (fixed || is_word(text, colon, "auto")) && bounds_parse(colon + 1, end, fixed, policy);
     }
@@ -126,7 +127,7 @@ enum svmx_status svmx__policies_read(struct svmx_executor *executor, struct svmx
     const char *origin = origin_of(config, SVMX__POLICY, "options.policy", "SUPERVM_POLICY");
     const char *item = config->text[SVMX__POLICY];
     for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++)
-        executor->policies[op] = (struct svmx__policy){.kind = SVMX_POLICY_AUTO, .low = 0, .high = UINT64_MAX};
+        executor->policies[op] = (struct svmx__policy){.kind = SVMX_POLICY_AUTO, .unbounded = true, .high = UINT64_MAX};
     for (bool first = true;; first = false) {
         const char *end = item + strcspn(item, ",");
         enum svmx_status status = item_read(executor, origin, item, end, first, why);

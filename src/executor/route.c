@@ -126,10 +126,11 @@ void svmx__route(struct svmx__part *part) {
     const uint32_t serving = atomic_load_explicit(&executor->serving[op], memory_order_relaxed);
     const struct svmx__policy *policy = &executor->policies[op];
     part->policy = part->batch->policy ? part->batch->policy : policy->kind;
-    part->fitting = svmx__policy_allows(policy, part->policy, serving, executor->cpus, part->units);
-    part->question = (struct svmx__question){.op = op,
-                                             .load = {part->units, part->work, part->bytes_in + part->bytes_out},
-                                             .hint_ns = part->batch->hint_ns ? hint_of(part) : 0};
+    const bool anybody = part->policy == SVMX_POLICY_AUTO && policy->unbounded;
+    part->fitting = anybody ? serving : svmx__policy_allows(policy, part->policy, serving, executor->cpus, part->units);
+    part->question.op = op;
+    part->question.load = (struct svmx__load){part->units, part->work, part->bytes_in + part->bytes_out};
+    part->question.hint_ns = part->batch->hint_ns ? hint_of(part) : 0;
     part->cold = part->chosen = part->refused = false;
     if (!part->fitting) {
         choose_reference(executor, part);
@@ -141,6 +142,7 @@ void svmx__route(struct svmx__part *part) {
         if (!(ready >> part->answer.device & 1)) choose_meanwhile(executor, part, part->fitting, ready);
     }
     part->device = &executor->devices[part->answer.device];
+    if (part->question.allowed == serving) return;
     part->question.allowed = serving; /* what is learned is for all policies */
     part->question.fallback = fallback_of(executor, serving);
 }
