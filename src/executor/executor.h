@@ -190,8 +190,6 @@ enum svmx_status svmx__policies_read(struct svmx_executor *executor, struct svmx
 /* The devices of a mask that may compute so many units under a policy; 0: none. */
 uint32_t svmx__policy_allows(const struct svmx__policy *policy, uint32_t kind, uint32_t serving, uint32_t cpus,
                              uint64_t units);
-/* "auto" and so on; "" for anything else. Static text. */
-const char *svmx__policy_name(uint32_t kind);
 
 /* ---- contention.c ---- */
 
@@ -207,6 +205,8 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
 
 /* ---- route.c ---- */
 
+/* Where a device computes, by what it says of itself. */
+enum svmx__seat svmx__device_place(const struct svmx_device_info *info);
 /* Makes the model and the table of choices for the devices that were found. */
 void svmx__route_init(struct svmx_executor *executor);
 void svmx__route_fini(struct svmx_executor *executor);

@@ -23,6 +23,15 @@ static double unmeasured_cpu_ns(const struct svmx__load *load) {
     return CPU_LATENCY_NS + NS_FOR_WORK * (double)load->work;
 }
 
+struct svmx__model_device svmx__model_assume(enum svmx__seat place) {
+    const bool in_host_memory = place == SVMX__ON_CORES || place == SVMX__ON_SHARED;
+    const bool on_cores = place == SVMX__ON_HOST || place == SVMX__ON_CORES;
+    return (struct svmx__model_device){.on_host = place == SVMX__ON_HOST,
+                                       .latency_ns = 50000,
+                                       .bytes_per_ns = in_host_memory ? 20 : 6,
+                                       .times_faster = on_cores ? 1 : 10};
+}
+
 /* ---- the first guess ---------------------------------------------------------------------------------------------- */
 
 /* What the CPU is known to take for it; 0: nothing is. */

@@ -58,6 +58,17 @@ struct svmx__model_device {
     bool measured;       /* latency and bandwidth were: they go into the profile */
 };
 
+/* Where a device computes; in brackets the word that logs have for it. */
+enum svmx__seat {
+    SVMX__ON_HOST = 1,   /* (host) in the caller's memory */
+    SVMX__ON_CORES = 2,  /* (cores) a driver that computes on the host's cores */
+    SVMX__ON_SHARED = 3, /* (shared) a device of its own in the host's memory */
+    SVMX__ON_DEVICE = 4  /* (device) in memory of its own */
+};
+
+/* What is thought of a device at some place before it has done anything; `svmx bandwidth` measures it. */
+struct svmx__model_device svmx__model_assume(enum svmx__seat place);
+
 /* One launch that is over. */
 struct svmx__sample {
     uint64_t setup_ns, transfer_ns, compute_ns; /* their sum is its cost */

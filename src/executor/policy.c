@@ -12,17 +12,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
+#include "executor/words.h"
 
 #include <string.h>
-
-static const char *const names[] = {[SVMX_POLICY_AUTO] = "auto",
-                                    [SVMX_POLICY_CPU] = "cpu",
-                                    [SVMX_POLICY_GPU] = "gpu",
-                                    [SVMX_POLICY_SPLIT] = "split",
-                                    [SVMX_POLICY_ORDER] = "order"};
-enum { NAMES = sizeof names / sizeof *names };
-
-const char *svmx__policy_name(uint32_t kind) { return kind < NAMES && names[kind] ? names[kind] : ""; }
 
 uint32_t svmx__policy_allows(const struct svmx__policy *policy, uint32_t kind, uint32_t serving, uint32_t cpus,
                              uint64_t units) {
@@ -75,12 +67,9 @@ static bool policy_parse(const char *text, const char *end, struct svmx__policy 
         const bool fixed = is_word(text, colon, "fixed");
         return (fixed || is_word(text, colon, "auto")) && bounds_parse(colon + 1, end, fixed, policy);
     }
-    for (uint32_t kind = 1; kind < NAMES; kind++) {
-        if (!is_word(text, end, names[kind])) continue;
-        policy->kind = kind;
-        return true;
-    }
-    return false;
+    char word[16] = "";
+    if ((size_t)(end - text) < sizeof word) memcpy(word, text, (size_t)(end - text));
+    return svmx__policy_number(word, &policy->kind) && policy->kind != 0;
 }
 
 /* ---- the settings ------------------------------------------------------------------------------------------------ */

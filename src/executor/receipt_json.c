@@ -72,17 +72,11 @@ static void add_bool(struct line *line, const char *key, bool value) {
 
 /* ---- the parts of a line ---------------------------------------------------------------------------------------- */
 
-static uint32_t place_of(const struct svmx__device *device) {
-    if (device->host_memory) return SVMX__ON_HOST;
-    if (device->info.flags & SVMX_DEVICE_SHARES_CORES) return SVMX__ON_CORES;
-    return device->info.flags & SVMX_DEVICE_SHARES_MEMORY ? SVMX__ON_SHARED : SVMX__ON_DEVICE;
-}
-
 static void add_device(struct line *line, const struct svmx__device *device) {
     add_number(line, "device", device->id);
     add_text(line, "backend", device->backend->name);
     add_text(line, "name", device->info.name);
-    add_text(line, "place", svmx__place_word(place_of(device)));
+    add_text(line, "place", svmx__place_word(svmx__device_place(&device->info)));
 }
 
 static void add_choice(struct line *line, const struct svmx_executor *executor, const struct svmx_receipt *receipt) {

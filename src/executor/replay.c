@@ -271,22 +271,12 @@ static enum svmx_status run_batch(struct replay *replay, const struct svmx__reco
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* What is thought of a device before anything was seen of it; as route.c has it. */
-static struct svmx__model_device assumed(uint32_t place) {
-    const bool in_host_memory = place == SVMX__ON_CORES || place == SVMX__ON_SHARED;
-    const bool on_cores = place == SVMX__ON_HOST || place == SVMX__ON_CORES;
-    return (struct svmx__model_device){.on_host = place == SVMX__ON_HOST,
-                                       .latency_ns = 50000,
-                                       .bytes_per_ns = in_host_memory ? 20 : 6,
-                                       .times_faster = on_cores ? 1 : 10};
-}
-
 static void start(struct replay *replay, const struct svmx_replay_options *options) {
     struct svmx__model_device devices[SVMX__ROUTED];
     for (uint32_t d = 0; d < replay->log.device_count; d++) {
         const struct svmx__log_device *from = &replay->log.devices[d];
         struct svmx_replay_device *to = &replay->devices[d];
-        devices[d] = assumed(from->place);
+        devices[d] = svmx__model_assume((enum svmx__seat)from->place);
         memcpy(to->backend, from->backend, sizeof to->backend);
         memcpy(to->name, from->name, sizeof to->name);
         to->number = (uint32_t)from->number;

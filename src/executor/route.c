@@ -189,15 +189,10 @@ bool svmx__route_again(struct svmx__part *part) {
 
 /* ---- life ------------------------------------------------------------------------------------------------------- */
 
-/* What is thought of a device before it has done anything; `svmx bandwidth` measures it. */
-static struct svmx__model_device assumed(const struct svmx_device_info *info) {
-    const bool on_cores = info->flags & SVMX_DEVICE_SHARES_CORES;
-    return (struct svmx__model_device){.on_host = (info->flags & SVMX_DEVICE_HOST_MEMORY) != 0,
-                                       .latency_ns = 50000,
-                                       .bytes_per_ns = info->flags & SVMX_DEVICE_SHARES_MEMORY ? 20 : 6,
-                                       .times_faster = on_cores                        ? 1
-                                                       : info->kind == SVMX_DEVICE_CPU ? 1
-                                                                                       : 10};
+enum svmx__seat svmx__device_place(const struct svmx_device_info *info) {
+    if (info->flags & SVMX_DEVICE_HOST_MEMORY) return SVMX__ON_HOST;
+    if (info->flags & SVMX_DEVICE_SHARES_CORES) return SVMX__ON_CORES;
+    return info->flags & SVMX_DEVICE_SHARES_MEMORY ? SVMX__ON_SHARED : SVMX__ON_DEVICE;
 }
 
 void svmx__route_init(struct svmx_executor *executor) {
@@ -211,7 +206,7 @@ void svmx__route_init(struct svmx_executor *executor) {
     }
     for (uint32_t d = 0; d < executor->routed; d++) {
         const struct svmx_device_info *info = &executor->devices[d].info;
-        devices[d] = assumed(info);
+        devices[d] = svmx__model_assume(svmx__device_place(info));
         if (executor->devices[d].inline_) executor->cpus |= UINT32_C(1) << d;
         if (info->flags & (SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_HOST_MEMORY)) on_cores |= UINT32_C(1) << d;
         if (executor->devices[d].inline_ && info->threads > threads) threads = info->threads;

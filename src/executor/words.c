@@ -5,6 +5,8 @@
  */
 #include "executor/words.h"
 
+#include "executor/model.h"
+
 #include <string.h>
 #include <svmx/svmx.h>
 

@@ -12,14 +12,6 @@
 /* A line of a log is shorter than that, whatever names and reasons hold. */
 enum { SVMX__RECEIPT_LINE = 4096 };
 
-/* Where a device computes: what is thought of one that has not computed anything yet. */
-enum svmx__place_word {
-    SVMX__ON_HOST = 1,   /* "host": in the caller's memory */
-    SVMX__ON_CORES = 2,  /* "cores": a driver that computes on the host's cores */
-    SVMX__ON_SHARED = 3, /* "shared": a device of its own in the host's memory */
-    SVMX__ON_DEVICE = 4  /* "device": in memory of its own */
-};
-
 /* The word of a number; "none" for one that has none. Static text. */
 const char *svmx__policy_word(uint32_t policy);
 const char *svmx__why_word(uint32_t why);

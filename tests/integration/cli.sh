@@ -9,8 +9,6 @@ set -u
 LC_ALL=C
 export LC_ALL
 SVMX=${SVMX:-${SVMX_TEST_COMMAND:?say in SVMX where the command is}}
-HOME=/nonexistent # where nobody has a cache
-export HOME
 unset XDG_CACHE_HOME SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
     SUPERVM_MAX_PIPELINES SUPERVM_TIMEOUT_MS SUPERVM_LOG SUPERVM_CACHE_DIR SUPERVM_CACHE_BYTES SUPERVM_PROFILE SUPERVM_SIM_MODEL
 if [ $# -gt 0 ]; then
@@ -21,6 +19,8 @@ else
     trap 'rm -rf "$work"' EXIT
 fi
 chmod 755 "$work"
+HOME=$work/home # where nobody has a cache or a profile; not /nonexistent, which root would make
+export HOME
 passed=0 failed=0 skipped=0 code=0
 setting= # VARIABLE=VALUE for the environment of the next calls
 : >"$work/none"

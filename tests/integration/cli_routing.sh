@@ -9,11 +9,13 @@ set -u
 LC_ALL=C
 export LC_ALL
 svmx=${SVMX_TEST_COMMAND:?}
-HOME=/nonexistent # where nobody has a cache or a profile
-export HOME
-unset XDG_CACHE_HOME SUPERVM_BACKENDS SUPERVM_POLICY SUPERVM_LEARN SUPERVM_PROBE_PERCENT SUPERVM_RECEIPTS SUPERVM_LOG
+unset XDG_CACHE_HOME SUPERVM_CACHE_DIR SUPERVM_PROFILE SUPERVM_SIM_MODEL SUPERVM_BACKENDS SUPERVM_POLICY SUPERVM_LEARN SUPERVM_PROBE_PERCENT SUPERVM_RECEIPTS SUPERVM_LOG
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+HOME=$work/home # where nobody has a cache or a profile
+export HOME
+SUPERVM_PROFILE=off # what one call measured must not decide the next
+export SUPERVM_PROFILE
 passed=0 failed=0 skipped=0 code=0 called=
 input=/dev/null
 

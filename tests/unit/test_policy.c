@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
+#include "executor/words.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -43,9 +44,9 @@ Test(policy, words) {
     expect("split", op, SVMX_POLICY_SPLIT, 0, UINT64_MAX);
     expect("order", op, SVMX_POLICY_ORDER, 0, UINT64_MAX);
     for (uint32_t kind = SVMX_POLICY_AUTO; kind <= SVMX_POLICY_ORDER; kind++)
-        expect(svmx__policy_name(kind), op, kind, 0, UINT64_MAX);
-    cr_assert_str_empty(svmx__policy_name(0));
-    cr_assert_str_empty(svmx__policy_name(77));
+        expect(svmx__policy_word(kind), op, kind, 0, UINT64_MAX);
+    cr_assert_str_eq(svmx__policy_word(0), "none");
+    cr_assert_str_eq(svmx__policy_word(77), "none");
 }
 
 Test(policy, bounds) {
@@ -68,6 +69,7 @@ Test(policy, of_single_operations) {
 
 Test(policy, what_is_wrong_is_named) {
     static const char *const wrong[][2] = {{"fast", "'fast'"},
+                                           {"none", "'none'"},
                                            {"", "''"},
                                            {"auto,", "''"},
                                            {"auto,cpu", "comes first"},
