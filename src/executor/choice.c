@@ -120,6 +120,7 @@ static void settle_probe(struct svmx__choices *choices, const struct svmx__answe
     add(&choices->probe_ns, loss - (uint64_t)answer->reserved_ns); /* wraps where it lost less: the sum does not */
     const double gain = answer->incumbent_ns > 0 && lost < 0 ? -lost / (double)answer->incumbent_ns : 0;
     const uint64_t ppm = (uint64_t)(gain * 1e6);
+    add(&choices->probes, 1);
     add(&choices->regret_ppm, ppm);
     add(&choices->regret_ppm_squared, ppm * ppm);
 }
@@ -132,7 +133,6 @@ void svmx__told(struct svmx__choices *choices, const struct svmx__question *ques
         atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
                                   memory_order_relaxed);
     add(&choices->busy_ns, ns);
-    if (was_probe) add(&choices->probes, 1);
     if (was_probe && believed && !first_use) settle_probe(choices, answer, counted_ns(choices, question, answer, ns));
     if (!sample || choices->frozen) return;
     const bool learned =

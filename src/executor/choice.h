@@ -34,7 +34,8 @@ struct svmx__choices {
     double cores;        /* how many there are */
     _Atomic uint64_t backlog_ns[SVMX__ROUTED]; /* what each device has still to do, as expected */
     _Atomic uint64_t busy_ns, probe_ns;        /* spent in all; lost by trying */
-    /* What trying showed: by which share of its time the answer could have been better, over all probes. In millionths. */
+    /* What trying showed: by which share of its time the answer could have been better, over all probes but first uses. In
+     * millionths. */
     _Atomic uint64_t probes, regret_ppm, regret_ppm_squared;
     _Atomic uint32_t news; /* how often something was learned that other lines want to know */
     _Atomic(struct svmx__page *) pages[SVMX__OP_LIMIT];

@@ -8,13 +8,13 @@
  *   operation x device -> a curve of cells      cell: log2 of the units (how parallel) and of the work in each (how deep)
  *
  *      ns |            *                        *  cells with samples: the median of the last ones
- *         |      *  .                           .  between two of them: the first guess, bent to go through both
- *         |  . .                                   nothing of that operation yet: the first guess alone
+ *         |      *  .                           .  between two of them: a straight line by work; beyond them: the nearest,
+ *         |  . .                                   stretched; nothing of that operation yet: the first guess
  *         +---------------- units
  *
  * First guess: what the device takes for anything at all, plus bytes over its bandwidth, plus what the CPU took for the
  * same over how many times faster it is thought to be. The arithmetic of an operation for each byte is thus measured (on
- * the CPU, which always answers first) and not written down anywhere.
+ * the CPU, which always answers first) and not written down anywhere. docs/ROUTING.md.
  *
  * THREADS. Any number may learn and ask at once. A cell is held for some 100 ns; who finds it held and has a sample
  * drops the sample.
