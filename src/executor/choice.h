@@ -31,7 +31,7 @@ struct svmx__choices {
     double probe_share;  /* of busy time that may be lost by trying devices; 0 = never try; 0.01 */
     bool frozen;         /* the table stays as it is */
     uint32_t cores_mask; /* devices that compute on the host's cores: what one of them does delays the others */
-    double cores;        /* how many there are */
+    double cores;        /* how many launches on them run side by side */
     _Atomic uint64_t backlog_ns[SVMX__ROUTED]; /* what each device has still to do, as expected */
     _Atomic uint64_t busy_ns, probe_ns;        /* spent in all; lost by trying */
     /* What trying showed: by which share of its time the answer could have been better, over all probes but first uses. In

@@ -199,7 +199,7 @@ enum svmx__seat svmx__device_place(const struct svmx_device_info *info) {
 
 void svmx__route_init(struct svmx_executor *executor) {
     struct svmx__model_device devices[SVMX__ROUTED] = {0};
-    uint32_t on_cores = 0, threads = 1;
+    uint32_t on_cores = 0;
     executor->routed = executor->device_count - 1;
     if (executor->routed > SVMX__ROUTED) {
         svmx__log(&executor->log, SVMX_LOG_WARN, "there are %u devices: the first %d are used", executor->routed,
@@ -211,10 +211,10 @@ void svmx__route_init(struct svmx_executor *executor) {
         devices[d] = svmx__model_assume(svmx__device_place(info));
         if (executor->devices[d].inline_) executor->cpus |= UINT32_C(1) << d;
         if (info->flags & (SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_HOST_MEMORY)) on_cores |= UINT32_C(1) << d;
-        if (executor->devices[d].inline_ && info->threads > threads) threads = info->threads;
     }
     svmx__model_init(&executor->model, devices, executor->routed);
-    svmx__choices_init(&executor->choices, &executor->model, on_cores, threads);
+    /* 1: a launch that is long enough to be worth another device uses all cores, so launches wait for one another */
+    svmx__choices_init(&executor->choices, &executor->model, on_cores, 1);
 }
 
 void svmx__route_fini(struct svmx_executor *executor) {
