@@ -90,6 +90,18 @@ void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *an
         atomic_fetch_sub_explicit(&choices->probe_ns, (uint64_t)answer->reserved_ns, memory_order_relaxed);
 }
 
+/* It is no longer what its device has still to do. */
+static void leave_backlog(struct svmx__choices *choices, const struct svmx__answer *answer) {
+    if (answer->expected_ns > 0)
+        atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
+                                  memory_order_relaxed);
+}
+
+void svmx__uncharge(struct svmx__choices *choices, const struct svmx__answer *answer) {
+    leave_backlog(choices, answer);
+    svmx__unchoose(choices, answer);
+}
+
 /* ---- being told ------------------------------------------------------------------------------------------------- */
 
 /* The first sample of a device in a line is not believed if it is out of all proportion: an accident would keep the device
@@ -129,9 +141,7 @@ void svmx__told(struct svmx__choices *choices, const struct svmx__question *ques
                 uint64_t ns, const struct svmx__sample *sample) {
     const bool was_probe = answer->why == SVMX__WHY_PROBE, first_use = sample && sample->first_use;
     const bool believed = first_use || !sample || is_believed(choices, question, answer, ns);
-    if (answer->expected_ns > 0)
-        atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
-                                  memory_order_relaxed);
+    leave_backlog(choices, answer);
     add(&choices->busy_ns, ns);
     if (was_probe && believed && !first_use) settle_probe(choices, answer, counted_ns(choices, question, answer, ns));
     if (!sample || choices->frozen) return;

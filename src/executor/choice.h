@@ -77,6 +77,9 @@ void svmx__charge(struct svmx__choices *choices, const struct svmx__answer *answ
 /* Takes an answer back that is not followed: instead of svmx__charge. */
 void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *answer);
 
+/* A launch that was charged did not come about as it was chosen: cancelled, or done elsewhere. Instead of svmx__told. */
+void svmx__uncharge(struct svmx__choices *choices, const struct svmx__answer *answer);
+
 /* A launch that was chosen is over: takes it out of the backlog and, with a sample, learns from it and publishes its line
  * anew. `ns` is what it took; `sample` is NULL for one that is not learned from: it failed, or was left out. */
 void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,

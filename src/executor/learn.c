@@ -92,7 +92,9 @@ void svmx__learn(struct svmx__part *part) {
                          !executor->choices.frozen && is_worth_it(part, run_ns);
     sample.first_use = is_first(part);
     svmx__receipt_write(part, learned, &sample);
-    if (part->chosen)
+    if (part->chosen && !as_chosen)
+        svmx__uncharge(&executor->choices, &part->answer);
+    else if (part->chosen)
         svmx__told(&executor->choices, &part->question, &part->answer, took_ns, learned ? &sample : NULL);
     else if (learned)
         (void)svmx__model_learn(&executor->model, part->op->id, device->id, &part->question.load, &sample);

@@ -211,7 +211,10 @@ void svmx__pipeline_part(struct svmx__work *work) {
     bool cancelled = !atomic_compare_exchange_strong_explicit(&batch->state, &state, SVMX__RUNNING,
                                                               memory_order_acq_rel, memory_order_acquire) &&
                      state == SVMX__CANCELLING;
-    if (!cancelled) run_part(part);
+    if (!cancelled)
+        run_part(part);
+    else if (part->chosen)
+        svmx__uncharge(&batch->executor->choices, &part->answer);
     if (!was_last(batch)) return;
     if (cancelled)
         svmx__complete(batch, SVMX_CANCELLED);

@@ -157,6 +157,51 @@ Test(policies, gpu_that_fails_is_an_error) {
     cr_assert_eq(run(1).device, FAKE, "the next one works");
 }
 
+/* ---- what was expected is taken back, however it ends ---- */
+
+static uint64_t backlog_of(uint32_t device) { return atomic_load(&executor->choices.backlog_ns[device]); }
+
+Test(policies, a_cancelled_batch_is_nobodys_backlog) {
+    svmx_batch_t *ahead;
+    static float other[ITEMS];
+    open_with("auto");
+    takes(FAKE, 1);
+    takes(SIMD, 10);
+    fake_gate(true);
+    cr_assert_eq(svmx_batch_create(executor, &ahead), SVMX_OK);
+    cr_assert_eq(svmx_vec_add_f32(ahead, other, a[0], b[0], ITEMS), SVMX_OK);
+    const unsigned waits = fake_count(&fake.calls[FAKE_WAIT]);
+    cr_assert_eq(svmx_submit(ahead, 0), SVMX_OK);
+    fake_await(&fake.calls[FAKE_WAIT], waits + 1); /* the device is busy */
+    fill(1);
+    cr_assert_eq(svmx_batch_set_policy(batch, SVMX_POLICY_GPU), SVMX_OK);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    cr_assert_eq(backlog_of(FAKE), 2 * ITEMS);
+    cr_assert_eq(svmx_cancel(batch), SVMX_OK);
+    fake_gate(false);
+    cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_CANCELLED);
+    cr_assert_eq(svmx_wait(ahead, UINT64_MAX), SVMX_OK);
+    cr_assert_eq(backlog_of(FAKE), 0);
+    svmx_batch_destroy(ahead);
+}
+
+Test(policies, a_batch_that_is_redone_is_nobodys_backlog) {
+    open_with("auto");
+    takes(FAKE, 1);
+    takes(SIMD, 10);
+    pthread_mutex_lock(&fake.lock);
+    fake.fail[FAKE_SUBMIT].from = fake.calls[FAKE_SUBMIT] + 1;
+    fake.fail[FAKE_SUBMIT].count = 1;
+    fake.fail[FAKE_SUBMIT].status = SVMX_ERR_BACKEND;
+    pthread_mutex_unlock(&fake.lock);
+    const struct svmx_receipt receipt = run(1);
+    cr_assert_eq(receipt.device, SIMD);
+    cr_assert_eq(receipt.redone, 1);
+    cr_assert_eq(receipt.learned, 0);
+    cr_assert_eq(backlog_of(FAKE), 0);
+    cr_assert_eq(backlog_of(SIMD), 0);
+}
+
 /* ---- split ---- */
 
 Test(policies, split_between_two_devices_gives_the_same_bytes) {
