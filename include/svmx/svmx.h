@@ -658,7 +658,8 @@ struct svmx_receipt {
 
 enum svmx_receipt_flags {
     SVMX_RECEIPT_FIRST_USE = 1 << 0, /* it compiled or allocated what the next ones found */
-    SVMX_RECEIPT_CONTENDED = 1 << 1  /* something else wanted the cores meanwhile */
+    SVMX_RECEIPT_CONTENDED = 1 << 1, /* something else wanted the cores meanwhile */
+    SVMX_RECEIPT_FAILED = 1 << 2     /* it has no results, and its batch failed: nobody answered, `reason` says why */
 };
 
 /* Why a device was chosen. */

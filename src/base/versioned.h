@@ -33,4 +33,12 @@ static inline void svmx__give(void *to, const void *from, size_t bytes) {
     memcpy((char *)to + sizeof(size_t), (const char *)from + sizeof(size_t), both - sizeof(size_t));
 }
 
+/* The same for element `at` of an array whose first element says the size of all. */
+static inline void svmx__give_element(void *array, size_t at, const void *from, size_t bytes) {
+    const size_t given = svmx__size_given(array), both = given < bytes ? given : bytes;
+    char *to = (char *)array + at * given;
+    memcpy(to, &given, sizeof given);
+    memcpy(to + sizeof given, (const char *)from + sizeof given, both - sizeof given);
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include "cache/profile_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +85,27 @@ enum svmx_status svmx__profile_read(struct svmx__profile_records *records, const
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-/* A typing mistake in a setting must not cost anybody a file that is no profile. */
+/* A typing mistake in a setting must not cost anybody a file that is no profile: it is neither replaced nor removed. An empty
+ * one is nobody's loss. */
+static enum svmx_status must_be_ours(int folder, const struct place *place, struct svmx__text *why) {
+    char head[sizeof SVMX__PROFILE_MAGIC - 1];
+    const int fd = openat(folder, place->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) return SVMX_OK; /* not there, or none that is read: then it is not written either */
+    const ssize_t got = read(fd, head, sizeof head);
+    (void)close(fd);
+    if (got == 0 || (got == (ssize_t)sizeof head && memcmp(head, SVMX__PROFILE_MAGIC, sizeof head) == 0))
+        return SVMX_OK;
+    return svmx__fail(why, SVMX_ERR_PERMISSION, "%.200s/%.100s is no profile, so it is left alone: give another path",
+                      place->folder, place->name);
+}
+
+/* One that was set aside before stays: it is the first that something happened to. */
 static enum svmx_status rename_bad(int folder, const char *name, struct svmx__text *why) {
     char *aside;
     if (asprintf(&aside, "%s.bad", name) < 0) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory for a name");
     enum svmx_status status = SVMX_OK;
-    if (renameat(folder, name, folder, aside) != 0 && errno != ENOENT)
+    if (faccessat(folder, aside, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && renameat(folder, name, folder, aside) != 0 &&
+        errno != ENOENT)
         status = svmx__fail(why, SVMX_ERR_SYSTEM, "cannot rename %s to %s: %s", name, aside, strerror(errno));
     free(aside);
     return status;
@@ -104,7 +120,8 @@ enum svmx_status svmx__profile_write(struct svmx__profile_records *records, cons
     if (!text) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to write a profile");
     enum svmx_status status = open_place(path, true, &place, &folder, why);
     if (status == SVMX_OK) {
-        if (set_aside) status = rename_bad(folder, place.name, why);
+        status = must_be_ours(folder, &place, why);
+        if (status == SVMX_OK && set_aside) status = rename_bad(folder, place.name, why);
         if (status == SVMX_OK) status = svmx__folder_write(folder, place.name, text, length, why);
         (void)close(folder);
         free(place.folder);
@@ -118,7 +135,8 @@ enum svmx_status svmx__profile_unlink(const char *path, struct svmx__text *why) 
     int folder;
     enum svmx_status status = open_place(path, false, &place, &folder, why);
     if (status != SVMX_OK) return status == SVMX_ERR_UNKNOWN ? SVMX_OK : status;
-    if (unlinkat(folder, place.name, 0) != 0 && errno != ENOENT)
+    status = must_be_ours(folder, &place, why);
+    if (status == SVMX_OK && unlinkat(folder, place.name, 0) != 0 && errno != ENOENT)
         status = svmx__fail(why, SVMX_ERR_SYSTEM, "cannot remove %s: %s", path, strerror(errno));
     (void)close(folder);
     free(place.folder);

@@ -227,7 +227,7 @@ char *svmx__profile_format(struct svmx__profile_records *records, size_t *length
     struct writer writer = {0};
     char end[END_BYTES];
     if (!sort_records(records)) return NULL;
-    put(&writer, "svmx-profile %d\n", SVMX__PROFILE_FORMAT);
+    put(&writer, SVMX__PROFILE_MAGIC "%d\n", SVMX__PROFILE_FORMAT);
     put(&writer, "# What svmx measured. `svmx profile show` prints it, `svmx profile clear` starts anew.\n"
                  "# cell: operation, log2 of units, log2 of work for each, samples, ns (median, low, high, setup,\n"
                  "# transfer, compute, first use), bytes\n");

@@ -115,12 +115,16 @@ enum svmx_status svmx__profile_parse(struct svmx__profile_records *records, cons
 enum svmx_status svmx__profile_read(struct svmx__profile_records *records, const char *path, struct svmx__text *defect,
                                     struct svmx__text *why);
 
-/* Writes it, whole or not at all, and its folder if there is none. `set_aside`: what is there now is no profile, and is
- * renamed to PATH.bad. PERMISSION, SYSTEM, MEMORY: what was there is still there, if under that name. */
+/* What every profile begins with. */
+#define SVMX__PROFILE_MAGIC "svmx-profile "
+
+/* Writes it, whole or not at all, and its folder if there is none. `set_aside`: what is there now is a damaged profile, and is
+ * renamed to PATH.bad, unless there is one. PERMISSION (also for a file that is no profile at all: it is somebody's), SYSTEM,
+ * MEMORY: what was there is still there. */
 enum svmx_status svmx__profile_write(struct svmx__profile_records *records, const char *path, bool set_aside,
                                      struct svmx__text *why);
 
-/* Removes it. One that is not there is fine. PERMISSION, SYSTEM, MEMORY. */
+/* Removes it. One that is not there is fine. PERMISSION (as above), SYSTEM, MEMORY. */
 enum svmx_status svmx__profile_unlink(const char *path, struct svmx__text *why);
 
 #endif

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "svmx-profile "
-
 struct reader {
     const char *start, *at, *end;
     unsigned number;                     /* of the line, from 1 */
@@ -295,11 +293,11 @@ static bool has_end(const char *text, size_t length) {
 }
 
 static enum svmx_status take_all(struct reader *reader, size_t length) {
-    const size_t magic = strlen(MAGIC);
+    const size_t magic = strlen(SVMX__PROFILE_MAGIC);
     uint64_t format = 0;
     if (length == 0) return svmx__fail(reader->why, SVMX_ERR_ARGUMENT, "it is empty");
     if (length > SVMX__PROFILE_MAX_BYTES) return svmx__fail(reader->why, SVMX_ERR_ARGUMENT, "it is too large");
-    if (length < magic || memcmp(reader->start, MAGIC, magic) != 0)
+    if (length < magic || memcmp(reader->start, SVMX__PROFILE_MAGIC, magic) != 0)
         return svmx__fail(reader->why, SVMX_ERR_ARGUMENT,
                           "it is no profile of svmx: its first line says something else");
     if (!has_end(reader->start, length))

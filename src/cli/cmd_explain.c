@@ -110,7 +110,7 @@ static void winner_text(const struct explanation *explanation) {
     for (size_t i = 1; i < explanation->count && !second; i++)
         if (explanation->candidates[i].verdict == SVMX_SLOWER) second = &explanation->candidates[i];
     if (explanation->count == 0 || winner->verdict != SVMX_CHOSEN) {
-        puts("No device but the reference code may have it, or does.");
+        puts("No device but the reference code may have it, or does; under the policy gpu a batch fails then.");
         return;
     }
     const struct svmx_device device = device_of(explanation, winner->device);

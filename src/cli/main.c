@@ -9,8 +9,10 @@
 #include "args.h"
 #include "help.h"
 #include "text.h"
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct cli_command *const cli_commands[] = {
     &cli_devices, &cli_ops,   &cli_run,     &cli_explain, &cli_bandwidth, &cli_replay, &cli_stats, &cli_tune,
@@ -45,7 +47,20 @@ static const char *command_name(const char *word) {
     return word;
 }
 
+/* Standard streams that the parent closed stay closed to us: else the next file that is opened would be taken for one. */
+static void reserve_streams(void) {
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO) {
+        /* reading 0 for writing only, and the other way round, fails as a closed one does */
+        const int wrong = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        close(fd);
+        if (open("/dev/null", wrong) != fd) return;
+    }
+    if (fd >= 0) close(fd);
+}
+
 int main(int argc, char **argv) {
+    reserve_streams();
     signal(SIGPIPE, SIG_DFL); /* a reader that leaves ends us quietly, also where the parent ignores the signal */
     if (argc < 2) {
         cli_help_overview(stderr);

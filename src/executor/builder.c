@@ -161,6 +161,7 @@ static void try_all(struct svmx__build *build, uint8_t chosen, struct outcome *o
 static void drop_entry(void *user, const struct svmx__pipeline *entry) {
     struct svmx_executor *executor = user;
     svmx__pipeline_drop(&executor->devices[entry->key.device], entry->compiled);
+    svmx__route_publish(executor, entry->key.op); /* the device is not ready for that bucket any more */
 }
 
 /* Files the outcome: what does not count for ever is only told to those who wait, and tried again for the next. */

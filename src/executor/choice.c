@@ -11,8 +11,7 @@ static void add(_Atomic uint64_t *sum, uint64_t ns) { atomic_fetch_add_explicit(
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
-/* What a device does before it comes to new work. Devices on the host's cores wait for one another. */
-static float backlog_of(const struct svmx__choices *choices, uint32_t device) {
+float svmx__backlog_ns(const struct svmx__choices *choices, uint32_t device) {
     if (!svmx__is_in(choices->cores_mask, device))
         return (float)atomic_load_explicit(&choices->backlog_ns[device], memory_order_relaxed);
     uint64_t sum = 0;
@@ -30,7 +29,7 @@ static bool take_probe(struct svmx__choices *choices, const struct svmx__questio
     const double busy = (double)atomic_load_explicit(&choices->busy_ns, memory_order_relaxed);
     if (!probe || choices->probe_share <= 0 || !svmx__is_in(question->allowed, probe - 1)) return false;
     if (spent + (double)loss > choices->probe_share * busy) return false;
-    if (backlog_of(choices, probe - 1) > 0) return false; /* it would measure the wait */
+    if (svmx__backlog_ns(choices, probe - 1) > 0) return false; /* it would measure the wait */
     if (!atomic_compare_exchange_strong_explicit(&line->probe, &probe, 0, memory_order_relaxed, memory_order_relaxed))
         return false;
     const float known_ns = svmx__float_of(&line->cost[svmx__get(&line->incumbent)]),
@@ -50,7 +49,7 @@ static void take_best(const struct svmx__choices *choices, const struct svmx__qu
     const uint32_t incumbent = svmx__get(&line->incumbent);
     const bool may = svmx__is_in(question->allowed, incumbent);
     const uint32_t best = may ? incumbent : question->fallback;
-    const float cost = svmx__float_of(&line->cost[best]), backlog = backlog_of(choices, best);
+    const float cost = svmx__float_of(&line->cost[best]), backlog = svmx__backlog_ns(choices, best);
     *answer = (struct svmx__answer){.device = best, .why = SVMX__WHY_BEST, .expected_ns = cost};
     if (may && backlog <= 0) return; /* the table has compared the costs already */
     float bound = (backlog + cost) * (float)choices->margin;
@@ -58,7 +57,7 @@ static void take_best(const struct svmx__choices *choices, const struct svmx__qu
         const uint32_t d = (uint32_t)__builtin_ctz(mask);
         const float of_d = svmx__float_of(&line->cost[d]);
         if (d == best || of_d <= 0) continue;
-        const float finish = backlog_of(choices, d) + of_d;
+        const float finish = svmx__backlog_ns(choices, d) + of_d;
         if (finish >= bound) continue;
         bound = finish;
         *answer =
@@ -66,10 +65,21 @@ static void take_best(const struct svmx__choices *choices, const struct svmx__qu
     }
 }
 
+/* A line is for all who ask for that size: who asks first must not decide by what it may have. */
+static struct svmx__line *make_line(struct svmx__choices *choices, const struct svmx__question *question,
+                                    uint32_t cell) {
+    struct svmx__question all = *question;
+    if (question->serving) {
+        all.allowed = question->serving;
+        all.fallback = question->serving_fallback;
+    }
+    return svmx__line_make(choices, &all, cell);
+}
+
 void svmx__choose(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__answer *answer) {
     const uint32_t cell = svmx__cell_of(question->load.units, question->load.work);
     struct svmx__line *line = svmx__line_find(choices, question->op, cell);
-    if (!line && !choices->frozen) line = svmx__line_make(choices, question, cell);
+    if (!line) line = make_line(choices, question, cell);
     if (!line) {
         *answer = (struct svmx__answer){.device = question->fallback, .why = SVMX__WHY_ONLY};
     } else if ((question->allowed & (question->allowed - 1)) == 0) {
@@ -97,9 +107,10 @@ static void leave_backlog(struct svmx__choices *choices, const struct svmx__answ
                                   memory_order_relaxed);
 }
 
-void svmx__uncharge(struct svmx__choices *choices, const struct svmx__answer *answer) {
+void svmx__uncharge(struct svmx__choices *choices, const struct svmx__answer *answer, uint64_t lost_ns) {
     leave_backlog(choices, answer);
     svmx__unchoose(choices, answer);
+    if (answer->why == SVMX__WHY_PROBE) add(&choices->probe_ns, lost_ns);
 }
 
 /* ---- being told ------------------------------------------------------------------------------------------------- */
@@ -143,7 +154,10 @@ void svmx__told(struct svmx__choices *choices, const struct svmx__question *ques
     const bool believed = first_use || !sample || is_believed(choices, question, answer, ns);
     leave_backlog(choices, answer);
     add(&choices->busy_ns, ns);
-    if (was_probe && believed && !first_use) settle_probe(choices, answer, counted_ns(choices, question, answer, ns));
+    if (was_probe && believed && !first_use)
+        settle_probe(choices, answer, counted_ns(choices, question, answer, ns));
+    else if (was_probe) /* a first use is paid by whoever comes first, once */
+        svmx__unchoose(choices, answer);
     if (!sample || choices->frozen) return;
     const bool learned =
         believed && svmx__model_learn(choices->model, question->op, answer->device, &question->load, sample);

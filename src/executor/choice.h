@@ -49,6 +49,8 @@ struct svmx__question {
     uint32_t op;
     uint32_t allowed;  /* bit d: device d may; not 0 */
     uint32_t fallback; /* of those allowed, who answers while nothing is known */
+    uint32_t serving;  /* bit d: device d may have others of that size, whatever this one's policy; 0: as allowed */
+    uint32_t serving_fallback; /* likewise */
     struct svmx__load load;
     double hint_ns; /* what the caller says that it takes on the CPU; 0: nothing */
 };
@@ -68,6 +70,9 @@ struct svmx__answer {
     float reserved_ns;  /* of the time for trying; of a probe */
 };
 
+/* What a device does before it comes to new work, ns, as expected. Devices on the host's cores wait for one another. */
+float svmx__backlog_ns(const struct svmx__choices *choices, uint32_t device);
+
 /* Answers. svmx__charge or svmx__unchoose must follow, once. */
 void svmx__choose(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__answer *answer);
 
@@ -77,8 +82,9 @@ void svmx__charge(struct svmx__choices *choices, const struct svmx__answer *answ
 /* Takes an answer back that is not followed: instead of svmx__charge. */
 void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *answer);
 
-/* A launch that was charged did not come about as it was chosen: cancelled, or done elsewhere. Instead of svmx__told. */
-void svmx__uncharge(struct svmx__choices *choices, const struct svmx__answer *answer);
+/* A launch that was charged did not come about as it was chosen: cancelled, or done elsewhere after it failed, which cost
+ * `lost_ns`: of a try that counts. Instead of svmx__told. */
+void svmx__uncharge(struct svmx__choices *choices, const struct svmx__answer *answer, uint64_t lost_ns);
 
 /* A launch that was chosen is over: takes it out of the backlog and, with a sample, learns from it and publishes its line
  * anew. `ns` is what it took; `sample` is NULL for one that is not learned from: it failed, or was left out. */

@@ -115,18 +115,27 @@ static void give_candidates(const struct view *view, struct svmx_candidate *cand
     size_t given = 0;
     for (uint32_t d = 0; d < view->executor->routed; d++) all[d] = candidate_of(view, d);
     qsort(all, view->executor->routed, sizeof *all, by_rank);
-    const size_t stride = capacity ? svmx__size_given(candidates) : 0;
     for (; given < capacity && given < view->executor->routed; given++)
-        svmx__give((char *)candidates + given * stride, &all[given], sizeof *all);
+        svmx__give_element(candidates, given, &all[given], sizeof *all);
     if (count) *count = given;
 }
 
-/* The smallest power of two of units that leaves the CPU; sizes between are decided alike. */
+/* Whether so many units would leave the CPU. */
+static bool leaves_cpu(struct view *view, const struct svmx__op *op, uint64_t units) {
+    if (load_of(op, units, &view->load) != SVMX_OK) return false;
+    look(view);
+    return view->winner != UINT32_MAX && !(view->executor->cpus >> view->winner & 1);
+}
+
+/* The smallest number of units that leaves the CPU. What is measured is kept by powers of two, so sizes between two of them
+ * differ by the bounds of the policy only. */
 static uint64_t crossover_of(struct view *view, const struct svmx__op *op) {
+    const struct svmx__policy *policy = &view->executor->policies[op->id];
     for (uint32_t log2 = 0; log2 < SVMX__LANES - 1; log2++) {
-        if (load_of(op, UINT64_C(1) << log2, &view->load) != SVMX_OK) break;
-        look(view);
-        if (view->winner != UINT32_MAX && !(view->executor->cpus >> view->winner & 1)) return UINT64_C(1) << log2;
+        const uint64_t size = UINT64_C(1) << log2, bounds[] = {policy->low, policy->high};
+        for (int i = 0; i < 2; i++)
+            if (bounds[i] > size / 2 && bounds[i] < size && leaves_cpu(view, op, bounds[i])) return bounds[i];
+        if (leaves_cpu(view, op, size)) return size;
     }
     return UINT64_MAX;
 }

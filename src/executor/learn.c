@@ -29,7 +29,7 @@ static uint64_t since(uint64_t a, uint64_t b) { return b && a > b ? a - b : 0; }
 /* What the device's clock says of a launch that took run_ns; 0: nothing to be believed. */
 static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
     const struct svmx_timing *timing = &part->timing;
-    if (part->device->host_memory || part->launches != 1) return 0;
+    if (part->device->host_memory || part->launches != 1 || part->status != SVMX_OK) return 0;
     const uint64_t parts[] = {timing->copy_in_ns, timing->compute_ns, timing->copy_out_ns};
     uint64_t sum = 0;
     for (int i = 0; i < 3; i++) {
@@ -83,17 +83,17 @@ static void count(const struct svmx__part *part, uint64_t run_ns) {
 void svmx__learn(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     struct svmx_executor *executor = device->executor;
-    const uint64_t run_ns = part->done_ns - part->dispatch_ns;
+    const uint64_t run_ns = since(part->done_ns, part->dispatch_ns); /* it may have failed before */
     if (part->status == SVMX_OK) count(part, run_ns);
     struct svmx__sample sample = sample_of(part, run_ns);
     const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
     const bool as_chosen = part->status == SVMX_OK && !part->redone && device->id == part->answer.device;
     const bool learned = executor->routed > 1 && device->id < executor->routed && as_chosen && part->launches == 1 &&
                          !executor->choices.frozen && is_worth_it(part, run_ns);
-    sample.first_use = is_first(part);
+    sample.first_use = part->status == SVMX_OK && is_first(part);
     svmx__receipt_write(part, learned, &sample);
     if (part->chosen && !as_chosen)
-        svmx__uncharge(&executor->choices, &part->answer);
+        svmx__uncharge(&executor->choices, &part->answer, since(part->end_ns, part->start_ns));
     else if (part->chosen)
         svmx__told(&executor->choices, &part->question, &part->answer, took_ns, learned ? &sample : NULL);
     else if (learned)

@@ -34,6 +34,7 @@ enum field {
     REDONE,
     FIRST_USE,
     CONTENDED,
+    FAILED,
     MODELLED,
     SHADOW,
     VERDICT, /* of candidates only, as what follows */
@@ -63,6 +64,7 @@ static const char *const names[FIELDS] = {[OPERATION] = "operation",
                                           [REDONE] = "redone",
                                           [FIRST_USE] = "first_use",
                                           [CONTENDED] = "contended",
+                                          [FAILED] = "failed",
                                           [MODELLED] = "modelled",
                                           [SHADOW] = "shadow",
                                           [VERDICT] = "verdict",
@@ -188,6 +190,7 @@ static bool read_field(struct line *line, enum field field, struct svmx__recorde
     case REDONE: return svmx__json_u64(json, &line->redone);
     case FIRST_USE: return svmx__json_bool(json, &to->sample.first_use);
     case CONTENDED: return svmx__json_bool(json, &to->sample.contended);
+    case FAILED: return svmx__json_bool(json, &to->failed);
     case MODELLED: return svmx__json_bool(json, &line->device.modelled);
     case CANDIDATES:
         return read_others(line, BIT(DEVICE) | BIT(BACKEND) | BIT(NAME) | BIT(PLACE) | BIT(VERDICT), line->candidates,
@@ -234,20 +237,24 @@ static bool might(uint32_t verdict) {
     return verdict == SVMX_CHOSEN || verdict == SVMX_SLOWER || verdict == SVMX_UNMEASURED;
 }
 
+/* What no launch takes, nor has: 2^50 ns are thirteen days. Sums of less always fit. */
+static bool is_too_much(uint64_t number) { return number >> 50 != 0; }
+
 static bool take_candidates(struct svmx__log_text *log, struct line *line, struct svmx__recorded *to) {
     for (uint32_t i = 0; i < line->candidate_count; i++) {
         const struct other *candidate = &line->candidates[i];
         uint32_t device;
         if (!find_device(log, line, &candidate->device, &device)) return false;
+        if (is_too_much(candidate->backlog_ns)) {
+            svmx__say(line->why, "a backlog is too large");
+            return false;
+        }
         if (might(candidate->verdict)) to->allowed |= UINT32_C(1) << device;
         if (candidate->verdict == SVMX_CHOSEN) to->chosen = device;
         to->backlog_ns[device] = candidate->backlog_ns;
     }
     return true;
 }
-
-/* What no launch takes, nor has: 2^50 ns are thirteen days. Sums of less always fit. */
-static bool is_too_much(uint64_t number) { return number >> 50 != 0; }
 
 /* The device of the line, or a candidate of it, by its number there. */
 static bool take_shadow(struct svmx__log_text *log, struct line *line, const struct other *shadow,
@@ -268,10 +275,10 @@ static bool take_shadow(struct svmx__log_text *log, struct line *line, const str
 
 static bool take_times(struct line *line, struct svmx__recorded *to) {
     const uint64_t numbers[] = {to->sample.setup_ns, to->sample.transfer_ns, to->sample.compute_ns, to->bytes_in,
-                                to->bytes_out};
+                                to->bytes_out,       to->load.units,         to->load.work};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (!is_too_much(numbers[i])) continue;
-        svmx__say(line->why, "times or bytes are too large");
+        svmx__say(line->why, "times, sizes or bytes are too large");
         return false;
     }
     to->load.bytes = to->bytes_in + to->bytes_out;
@@ -282,6 +289,7 @@ static bool take_times(struct line *line, struct svmx__recorded *to) {
 
 static bool take_all(struct svmx__log_text *log, struct line *line, struct svmx__recorded *to) {
     if (misses(line, line->seen, BIT(DEMANDED) - 1) || !take_times(line, to)) return false;
+    if (to->failed) return true; /* nobody answered: it is passed over */
     if (!find_op(log, line, &to->op) || !find_device(log, line, &line->device, &to->device)) return false;
     to->chosen = to->device;
     if (!take_candidates(log, line, to)) return false;
@@ -320,7 +328,8 @@ enum svmx_status svmx__log_next(struct svmx__log_text *log, struct svmx__recorde
         while (stop > start && (stop[-1] == '\r' || stop[-1] == ' ' || stop[-1] == '\t')) stop--;
         if (stop == start) continue;
         *recorded = (struct svmx__recorded){.line = log->line};
-        return read_line(log, start, (size_t)(stop - start), recorded, why) ? SVMX_OK : SVMX_ERR_ARGUMENT;
+        if (!read_line(log, start, (size_t)(stop - start), recorded, why)) return SVMX_ERR_ARGUMENT;
+        if (!recorded->failed) return SVMX_OK;
     }
     return SVMX_BUSY;
 }

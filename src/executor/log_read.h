@@ -19,7 +19,7 @@
 struct svmx__log_device {
     uint64_t number;
     char backend[32], name[64];
-    uint32_t place; /* enum svmx__place_word */
+    uint32_t place; /* enum svmx__seat */
     bool modelled;
 };
 
@@ -32,7 +32,7 @@ struct svmx__recorded {
     uint32_t policy, why;
     uint32_t allowed; /* bit d: device d might have computed it */
     uint32_t timed;   /* bit d: other_ns has what device d took for the same */
-    bool learned, redone;
+    bool learned, redone, failed;
     bool is_shadow; /* only another run of an earlier line; replay.c */
     uint64_t tasks, bytes_in, bytes_out;
     struct svmx__load load;
@@ -49,7 +49,8 @@ struct svmx__log_text {
     struct svmx__log_device devices[SVMX__ROUTED];
 };
 
-/* The next line. OK; ARGUMENT: it is bad, `why` says what is wrong; BUSY: that was all. Empty lines are passed over. */
+/* The next line. OK; ARGUMENT: it is bad, `why` says what is wrong; BUSY: that was all. Empty lines, and launches that
+ * failed, are passed over. */
 enum svmx_status svmx__log_next(struct svmx__log_text *log, struct svmx__recorded *recorded, struct svmx__text *why);
 
 #endif

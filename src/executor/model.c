@@ -62,7 +62,7 @@ static void note_best(struct svmx__model *model, uint32_t device, const struct s
     keep_less(&model->least_ns[device], cost.setup_ns + cost.transfer_ns);
     keep_less(&model->least_transfer_ns[device], cost.transfer_ns);
     const double first = (double)atomic_load_explicit(&model->least_transfer_ns[device], memory_order_relaxed);
-    if (cost.transfer_ns < 2 * first && cost.transfer_ns > 0) return; /* hardly more than latency */
+    if (cost.transfer_ns < 2 * first) return; /* hardly more than latency */
     const uint64_t rate = (uint64_t)((double)cell->load.bytes * 1000 / (cost.transfer_ns - first + 1));
     if (rate > atomic_load_explicit(&model->most_bytes_per_us[device], memory_order_relaxed))
         atomic_store_explicit(&model->most_bytes_per_us[device], rate, memory_order_relaxed);

@@ -214,7 +214,7 @@ void svmx__pipeline_part(struct svmx__work *work) {
     if (!cancelled)
         run_part(part);
     else if (part->chosen)
-        svmx__uncharge(&batch->executor->choices, &part->answer);
+        svmx__uncharge(&batch->executor->choices, &part->answer, 0);
     if (!was_last(batch)) return;
     if (cancelled)
         svmx__complete(batch, SVMX_CANCELLED);

@@ -48,7 +48,7 @@ static uint64_t hash_of(const struct svmx__part *part) {
 static uint32_t verdict_of(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t device,
                            float cost_ns) {
     const uint32_t bit = UINT32_C(1) << device;
-    if (device == part->answer.device) return SVMX_CHOSEN;
+    if (device == part->answer.device && !part->refused) return SVMX_CHOSEN;
     if (!(part->question.allowed & bit)) return SVMX_NO_DEVICE;
     if (!(part->fitting & bit)) return SVMX_NOT_ALLOWED;
     if (!svmx__route_is_ready(executor, part->op->id, part->bucket, device)) return SVMX_NOT_READY;
@@ -100,7 +100,8 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->policy = (uint8_t)part->policy;
     trail->learned = learned;
     trail->flags =
-        (uint8_t)((sample->first_use ? SVMX_RECEIPT_FIRST_USE : 0) | (sample->contended ? SVMX_RECEIPT_CONTENDED : 0));
+        (uint8_t)((sample->first_use ? SVMX_RECEIPT_FIRST_USE : 0) | (sample->contended ? SVMX_RECEIPT_CONTENDED : 0) |
+                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0));
     trail->has_reason = part->redone || part->status != SVMX_OK;
     write_candidates(executor, part, trail);
     svmx__records_add(&executor->records, trail, part->reason);

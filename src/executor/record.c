@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/versioned.h"
 #include "executor/executor.h"
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,8 +30,7 @@ void svmx__records_fini(struct svmx__records *records) {
 
 /* acquire and release: who holds a slot sees what the last one wrote. Held for a copy of some hundred bytes. */
 static void hold(struct svmx__record *slot) {
-    while (atomic_flag_test_and_set_explicit(&slot->held, memory_order_acquire)) {
-    }
+    while (atomic_flag_test_and_set_explicit(&slot->held, memory_order_acquire)) sched_yield();
 }
 
 static void let_go(struct svmx__record *slot) { atomic_flag_clear_explicit(&slot->held, memory_order_release); }
@@ -103,7 +103,6 @@ enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from, s
     if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
     struct svmx__records *records = &executor->records;
     const uint64_t end = atomic_load_explicit(&records->next, memory_order_relaxed), kept = records->mask + 1;
-    const size_t stride = capacity ? svmx__size_given(receipts) : 0;
     uint64_t number = end > kept && *from < end - kept ? end - kept : *from;
     size_t read = 0;
     for (; number < end && read < capacity; number++) {
@@ -111,7 +110,7 @@ enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from, s
         enum svmx_status status = svmx__records_get(records, number, &now);
         if (status == SVMX_BUSY) break; /* it is there for the next reading */
         if (status != SVMX_OK) continue;
-        svmx__give((char *)receipts + read++ * stride, &now, sizeof now);
+        svmx__give_element(receipts, read++, &now, sizeof now);
     }
     *from = number;
     *count = read;

@@ -322,10 +322,9 @@ enum svmx_status svmx_replay(const char *log, size_t length, const struct svmx_r
     if (length) replay->log.at = log, replay->log.end = log + length;
     const enum svmx_status status = run_all(replay, options);
     if (status == SVMX_OK) {
-        const size_t stride = capacity ? svmx__size_given(devices) : 0;
         svmx__give(result, &replay->sums, sizeof replay->sums);
         for (size_t d = 0; d < replay->log.device_count && d < capacity; d++)
-            svmx__give((char *)devices + d * stride, &replay->devices[d], sizeof *replay->devices);
+            svmx__give_element(devices, d, &replay->devices[d], sizeof *replay->devices);
         if (count) *count = replay->log.device_count;
     }
     free(replay->lines);

@@ -132,6 +132,8 @@ void svmx__route(struct svmx__part *part) {
     part->question.load = (struct svmx__load){part->units, part->work, part->bytes_in + part->bytes_out};
     part->question.hint_ns = part->batch->hint_ns ? hint_of(part) : 0;
     part->cold = part->chosen = part->refused = false;
+    part->question.allowed = part->question.serving = serving;
+    part->question.fallback = part->question.serving_fallback = fallback_of(executor, serving);
     if (!part->fitting) {
         choose_reference(executor, part);
         return;
@@ -144,7 +146,7 @@ void svmx__route(struct svmx__part *part) {
     part->device = &executor->devices[part->answer.device];
     if (part->question.allowed == serving) return;
     part->question.allowed = serving; /* what is learned is for all policies */
-    part->question.fallback = fallback_of(executor, serving);
+    part->question.fallback = part->question.serving_fallback;
 }
 
 void svmx__route_to(struct svmx__part *part, uint32_t device) {

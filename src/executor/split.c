@@ -38,8 +38,7 @@ static double finish_ns(const struct svmx_executor *executor, const struct svmx_
     struct svmx__cost cost;
     svmx__model_cost(&executor->model, part->op->id, device, &load, &cost);
     if (cost.kind == SVMX__GUESSED) return -1;
-    const _Atomic uint64_t *backlog = &executor->choices.backlog_ns[device];
-    return (double)atomic_load_explicit(backlog, memory_order_relaxed) + cost.ns;
+    return (double)svmx__backlog_ns(&executor->choices, device) + cost.ns;
 }
 
 /* The best share for one other device. */

@@ -203,6 +203,7 @@ enum svmx_status svmx__stage(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     part->command_count = 0;
+    part->dispatch_ns = 0;
     part->pinned = false;
     part->block = NULL;
     if (!atomic_load_explicit(&device->usable, memory_order_relaxed)) { /* given up while the part was in its queue */

@@ -212,5 +212,10 @@ fill
 call clear --json
 json "clear --json" 0 "d == {'path': '$profile', 'removed': 37}"
 
+printf 'my thesis\n' >"$work/thesis.txt"
+refused 4 "is no profile, so it is left alone" clear --file "$work/thesis.txt"
+[ "$(cat "$work/thesis.txt")" = "my thesis" ]
+verdict "clear leaves what is no profile" $?
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

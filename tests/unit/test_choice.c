@@ -332,8 +332,28 @@ Test(choice, a_frozen_table_stays_as_it_is) {
     cr_assert_eq(cost.ns, 1e6);
     svmx__choices_publish(&choices, &question);
     cr_assert_eq(run(&question).device, GPU);
-    const struct svmx__question other = question_of(1 << 10, BOTH); /* of which the table has no line */
+    const struct svmx__question other = question_of(1 << 10, BOTH); /* of which nothing is known */
     cr_assert_eq(run(&other).device, CPU);
+}
+
+Test(choice, a_frozen_table_answers_by_what_the_model_knows_from_the_start) {
+    const struct svmx__question question = question_of(1 << 20, BOTH);
+    choices.frozen = true;
+    for (int i = 0; i < 5; i++) {
+        cr_assert(svmx__model_learn(&model, OP, CPU, &question.load, &(struct svmx__sample){.compute_ns = 3000000}));
+        cr_assert(svmx__model_learn(&model, OP, GPU, &question.load, &(struct svmx__sample){.compute_ns = 1000000}));
+    }
+    cr_assert_eq(run(&question).device, GPU);
+}
+
+Test(choice, who_asks_first_does_not_decide_for_all) {
+    struct svmx__question forced = question_of(1 << 20, 1 << GPU);
+    forced.fallback = GPU;
+    forced.serving = BOTH;
+    forced.serving_fallback = CPU;
+    cr_assert_eq(ask(&forced).device, GPU);
+    const struct svmx__question free = question_of(1 << 20, BOTH);
+    cr_assert_eq(ask(&free).device, CPU);
 }
 
 Test(choice, without_memory_the_fallback_answers) {

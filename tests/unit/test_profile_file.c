@@ -342,18 +342,39 @@ Test(profile_disk, makes_folder_and_file_for_the_user_alone) {
     cr_assert_eq(files_in(cache), 1u);
 }
 
-Test(profile_disk, ignores_a_bad_file_and_sets_it_aside) {
+static void expect_file(const char *name, const char *text) {
+    size_t length;
+    uint8_t *bytes = file_read(in_cache(name), &length);
+    cr_assert(length == strlen(text) && memcmp(bytes, text, length) == 0, "%s", name);
+    free(bytes);
+}
+
+Test(profile_disk, ignores_a_damaged_profile_and_sets_the_first_aside) {
+    cr_assert_eq(write_some(in_cache("profile"), false), SVMX_OK);
+    file_put(in_cache("profile"), "svmx-profile x\n", 15);
+    cr_assert_eq(read_cells(in_cache("profile")), 0u);
+    cr_assert_str_not_empty(defect.line);
+    cr_assert_eq(write_some(in_cache("profile"), true), SVMX_OK);
+    cr_assert_eq(read_cells(in_cache("profile")), 5u);
+    cr_assert_str_eq(defect.line, "");
+    expect_file("profile.bad", "svmx-profile x\n");
+    file_put(in_cache("profile"), "svmx-profile y\n", 15);
+    cr_assert_eq(write_some(in_cache("profile"), true), SVMX_OK);
+    expect_file("profile.bad", "svmx-profile x\n");
+}
+
+Test(profile_disk, neither_replaces_nor_removes_what_is_no_profile) {
     cr_assert_eq(write_some(in_cache("profile"), false), SVMX_OK);
     file_put(in_cache("profile"), "my poems\n", 9);
     cr_assert_eq(read_cells(in_cache("profile")), 0u);
     cr_assert(strstr(defect.line, "no profile of svmx"), "%s", defect.line);
-    cr_assert_eq(write_some(in_cache("profile"), true), SVMX_OK);
-    cr_assert_eq(read_cells(in_cache("profile")), 5u);
-    cr_assert_str_eq(defect.line, "");
-    size_t length;
-    uint8_t *poems = file_read(in_cache("profile.bad"), &length);
-    cr_assert(length == 9 && memcmp(poems, "my poems\n", 9) == 0);
-    free(poems);
+    for (int set_aside = 0; set_aside < 2; set_aside++) {
+        cr_assert_eq(write_some(in_cache("profile"), set_aside), SVMX_ERR_PERMISSION);
+        cr_assert(strstr(why.line, "left alone"), "%s", why.line);
+    }
+    cr_assert_eq(svmx__profile_unlink(in_cache("profile"), &why), SVMX_ERR_PERMISSION);
+    expect_file("profile", "my poems\n");
+    cr_assert_eq(files_in(cache), 1u);
 }
 
 Test(profile_disk, reads_no_file_that_others_may_write) {
