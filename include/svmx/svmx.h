@@ -17,7 +17,7 @@
  *
  * RULES THAT HOLD FOR EVERY CALL
  *   status     Every call that can fail returns enum svmx_status. Outputs are set on success only; after an error
- *              nothing has changed. svmx_batch_error(), or a struct svmx_error, has the text, which names the argument.
+ *              nothing has changed, but for a batch that failed while it ran: see svmx_run. svmx_batch_error(), or a struct svmx_error, has the text, which names the argument.
  *   ownership  Who creates destroys. Memory that a task names stays the caller's: inputs must not change and outputs
  *              must not be touched from submit until completion; the library keeps no pointer to them after it.
  *              Offsets of messages are checked when a task is added and must not change after that.
@@ -250,9 +250,9 @@ SVMX_EXPORT enum svmx_status svmx_batch_set_tag(svmx_batch_t *batch, uint64_t ta
 
 /* Who may compute. */
 enum svmx_policy {
-    SVMX_POLICY_AUTO = 1,  /* who is expected to finish first, by measurement */
-    SVMX_POLICY_CPU = 2,   /* devices that compute in the caller's memory: SIMD, the reference code */
-    SVMX_POLICY_GPU = 3,   /* the others, or an error: never the CPU in silence */
+    SVMX_POLICY_AUTO = 1, /* who is expected to finish first, by measurement */
+    SVMX_POLICY_CPU = 2,  /* devices that compute in the calling thread: SIMD, the reference code */
+    SVMX_POLICY_GPU = 3,  /* the others, or an error, never SIMD instead; a CPU behind a driver (PoCL) is one of them */
     SVMX_POLICY_SPLIT = 4, /* as AUTO, but tasks of one operation may be cut between devices */
     SVMX_POLICY_ORDER = 5  /* the first in the order of backends that serves the operation, measured or not */
 };

@@ -79,7 +79,7 @@ static void say_late(struct sim_gpu *gpu, uint64_t real_ns, uint64_t modelled_ns
     (void)snprintf(line, sizeof line,
                    "%s: computing took %llu us, the model %llu us: launches like this report real times",
                    gpu->model.name, (unsigned long long)(real_ns / 1000), (unsigned long long)(modelled_ns / 1000));
-    host->log(host, SVMX_LOG_INFO, line);
+    host->log(host, SVMX_LOG_WARN, line);
 }
 
 /* A ticket that nothing holds back: computed, and over no earlier than modelled. */

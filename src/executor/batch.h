@@ -166,7 +166,6 @@ struct svmx_batch {
     atomic_bool failed;     /* a part has no results: no memory for those that are left to the library, or the policy */
     uint32_t level;         /* that is running */
     atomic_uint parts_left; /* of this level; who takes the last one goes on */
-    uint64_t enter_ns;
 
     pthread_mutex_t lock; /* guards the change to DONE */
     pthread_cond_t finished;

@@ -21,12 +21,14 @@ void svmx__submit_undo(struct svmx_batch *batch);
 /* 2. Lays out the rows of every part and gives each its power-of-two bucket. MEMORY is the only error. */
 enum svmx_status svmx__bucket(struct svmx_batch *batch);
 
-/* 3. Chooses part->device. Cannot fail: the reference code serves everything. No lock, no allocation. */
+/* 3. Chooses part->device. Cannot fail: the reference code serves everything. No lock and no allocation, but
+ * for the first part of an operation and size, and while a pipeline is wanted. */
 void svmx__route(struct svmx__part *part);
 /* Under the policy `split`: cuts a part that was routed, if two devices are faster than one. true: its piece is the last part of
  * the batch, and parts may have moved. While no part of the level is under way. */
 bool svmx__split(struct svmx_batch *batch, uint32_t part);
-/* After a failure: chooses another device that computes in the calling thread. false: there was no failure. */
+/* After a failure: chooses another device that computes in the calling thread. false: there was no failure, or the
+ * policy is gpu. */
 bool svmx__route_again(struct svmx__part *part);
 
 /* 4. Finds pipeline and layout, places inputs, writes the commands. What it took is released by collect, also after an

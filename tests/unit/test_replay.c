@@ -347,9 +347,9 @@ Test(replay, more_devices_or_sizes_than_can_be_are_refused) {
     for (uint32_t i = 0; i < 20; i++)
         say("{\"operation\":\"sum_f32\",\"device\":%u,\"backend\":\"x\",\"name\":\"y\",\"place\":\"device\",\"policy\":"
             "\"auto\","
-            "\"why\":\"only\",\"tasks\":1,\"units\":18446744073709551615,\"work\":18446744073709551615,\"bytes_in\":0,"
+            "\"why\":\"only\",\"tasks\":1,\"units\":%s,\"work\":1125899906842623,\"bytes_in\":0,"
             "\"bytes_out\":0,\"learned\":true,\"setup_ns\":1,\"transfer_ns\":1,\"compute_ns\":%s,\"candidates\":[]}\n",
-            i, i == 3 ? "18446744073709551615" : "1");
+            i, i == 4 ? "18446744073709551615" : "1", i == 3 ? "18446744073709551615" : "1");
     run();
     cr_assert_eq(result.bad_lines, 20 - 16);
     cr_assert_eq(device_count, 16);
