@@ -17,7 +17,7 @@ float svmx__backlog_ns(const struct svmx__choices *choices, uint32_t device) {
     uint64_t sum = 0;
     for (uint32_t mask = choices->cores_mask; mask; mask &= mask - 1)
         sum += atomic_load_explicit(&choices->backlog_ns[__builtin_ctz(mask)], memory_order_relaxed);
-    return (float)sum / (float)choices->cores;
+    return sum ? (float)sum / (float)choices->cores : 0; /* mostly 0: a division takes longer than all the rest */
 }
 
 /* May the device that is to be tried have this one? Whoever takes it out of the line does it. */

@@ -11,16 +11,6 @@
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t log2_up(uint64_t n) { return n <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(n - 1); }
-
-uint32_t svmx__cell_of(uint64_t units, uint64_t work) {
-    uint32_t lanes = log2_up(units), total = log2_up(work);
-    uint32_t depth = total > lanes ? total - lanes : 0;
-    if (lanes >= SVMX__LANES) lanes = SVMX__LANES - 1;
-    if (depth >= SVMX__DEPTHS) depth = SVMX__DEPTHS - 1;
-    return lanes * SVMX__DEPTHS + depth;
-}
-
 struct svmx__load svmx__cell_load(uint32_t cell) {
     const uint64_t units = UINT64_C(1) << svmx__cell_lanes(cell);
     return (struct svmx__load){.units = units, .work = units << svmx__cell_depth(cell)};

@@ -43,7 +43,14 @@ struct svmx__load {
 };
 
 /* The cell that a launch falls into. */
-uint32_t svmx__cell_of(uint64_t units, uint64_t work);
+static inline uint32_t svmx__log2_up(uint64_t n) { return n <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(n - 1); }
+static inline uint32_t svmx__cell_of(uint64_t units, uint64_t work) {
+    uint32_t lanes = svmx__log2_up(units), total = svmx__log2_up(work);
+    uint32_t depth = total > lanes ? total - lanes : 0;
+    if (lanes >= SVMX__LANES) lanes = SVMX__LANES - 1;
+    if (depth >= SVMX__DEPTHS) depth = SVMX__DEPTHS - 1;
+    return lanes * SVMX__DEPTHS + depth;
+}
 /* Its two coordinates, and the size that stands for all sizes in it (without bytes). */
 static inline uint32_t svmx__cell_lanes(uint32_t cell) { return cell / SVMX__DEPTHS; }
 static inline uint32_t svmx__cell_depth(uint32_t cell) { return cell % SVMX__DEPTHS; }
