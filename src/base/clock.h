@@ -15,6 +15,11 @@ uint64_t svmx__clock_ns(void);
 /* What to add to svmx__clock_ns for the time since 1970, as it is now. */
 uint64_t svmx__clock_epoch_ns(void);
 
+/* From `before` to `after`, ns, or 0 where one of them was not taken. */
+static inline uint64_t svmx__clock_since(uint64_t after, uint64_t before) {
+    return before && after > before ? after - before : 0;
+}
+
 /* The moment `timeout_ns` from now on CLOCK_MONOTONIC, for pthread_cond_timedwait; a sum past the end of time stays there. */
 struct timespec svmx__clock_deadline(uint64_t timeout_ns);
 

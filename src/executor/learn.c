@@ -10,6 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/clock.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
 
@@ -22,9 +23,6 @@ enum { NEXT_TO_NOTHING = 100, A_WHILE_NS = 100000 };
 static void add(atomic_uint_fast64_t *counter, uint64_t value) {
     atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
-
-/* a - b, or 0 where one of them was not taken */
-static uint64_t since(uint64_t a, uint64_t b) { return b && a > b ? a - b : 0; }
 
 /* What the device's clock says of a launch that took run_ns; 0: nothing to be believed. */
 static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
@@ -54,7 +52,8 @@ static bool is_first(struct svmx__part *part) {
 
 static struct svmx__sample sample_of(struct svmx__part *part, uint64_t run_ns) {
     const uint64_t by_device = device_ns(part, run_ns), copied = part->timing.copy_in_ns + part->timing.copy_out_ns;
-    const uint64_t host = since(part->dispatch_ns, part->start_ns) + since(part->end_ns, part->done_ns);
+    const uint64_t host =
+        svmx__clock_since(part->dispatch_ns, part->start_ns) + svmx__clock_since(part->end_ns, part->done_ns);
     add(&part->device->device_ns, by_device);
     struct svmx__sample sample = {.compute_ns = run_ns, .transfer_ns = host};
     if (by_device)
@@ -83,7 +82,7 @@ static void count(const struct svmx__part *part, uint64_t run_ns) {
 void svmx__learn(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     struct svmx_executor *executor = device->executor;
-    const uint64_t run_ns = since(part->done_ns, part->dispatch_ns); /* it may have failed before */
+    const uint64_t run_ns = svmx__clock_since(part->done_ns, part->dispatch_ns); /* it may have failed before */
     if (part->status == SVMX_OK) count(part, run_ns);
     struct svmx__sample sample = sample_of(part, run_ns);
     const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
@@ -93,7 +92,7 @@ void svmx__learn(struct svmx__part *part) {
     sample.first_use = part->status == SVMX_OK && is_first(part);
     svmx__receipt_write(part, learned, &sample);
     if (part->chosen && !as_chosen)
-        svmx__uncharge(&executor->choices, &part->answer, since(part->end_ns, part->start_ns));
+        svmx__uncharge(&executor->choices, &part->answer, svmx__clock_since(part->end_ns, part->start_ns));
     else if (part->chosen)
         svmx__told(&executor->choices, &part->question, &part->answer, took_ns, learned ? &sample : NULL);
     else if (learned)

@@ -32,9 +32,6 @@ enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t at, struct
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-/* a - b, or 0 where one of them was not taken */
-static uint64_t since(uint64_t a, uint64_t b) { return b && a > b ? a - b : 0; }
-
 /* Of the outputs of all tasks, in order, where the caller finds them. */
 static uint64_t hash_of(const struct svmx__part *part) {
     uint64_t hash = 0;
@@ -82,10 +79,10 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->bytes_in = part->bytes_in;
     trail->bytes_out = part->bytes_out;
     trail->copied_bytes = part->copied_bytes;
-    trail->wait_ns = since(part->start_ns, part->queued_ns);
-    trail->stage_ns = since(part->dispatch_ns, part->start_ns);
-    trail->run_ns = since(part->done_ns, part->dispatch_ns);
-    trail->collect_ns = since(part->end_ns, part->done_ns);
+    trail->wait_ns = svmx__clock_since(part->start_ns, part->queued_ns);
+    trail->stage_ns = svmx__clock_since(part->dispatch_ns, part->start_ns);
+    trail->run_ns = svmx__clock_since(part->done_ns, part->dispatch_ns);
+    trail->collect_ns = svmx__clock_since(part->end_ns, part->done_ns);
     trail->setup_ns = sample->setup_ns;
     trail->transfer_ns = sample->transfer_ns;
     trail->compute_ns = sample->compute_ns;
