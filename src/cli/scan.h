@@ -192,9 +192,6 @@ enum scan_outcome {
 enum scan_outcome scan_measure(struct scan_row *row, struct scan_side *cpu, struct scan_side *gpu,
                                const struct scan_task *task, const struct scan_settings *settings);
 
-/* "gpu" or "cpu", by the 90 % rule. */
-const char *scan_winner(const struct scan_row *row);
-
 /* ---- scan_cells.c ---- */
 
 enum { SCAN_CELLS = 31, SCAN_CELL_BYTES = 320, SCAN_LINE_BYTES = 4096 };
@@ -261,6 +258,9 @@ struct scan_crossing {
 
 /* The next one after *at rows (start with 0) whose operation and GPU did not come before; false: there is none. */
 bool scan_crossing_next(const struct scan_rows *rows, size_t *at, struct scan_crossing *crossing);
+
+/* "gpu" or "cpu", by the 90 % rule; a wrong result wins nothing. */
+const char *scan_winner(const struct scan_row *row);
 
 void scan_crossings_text(const struct scan_rows *rows, FILE *out);
 void scan_json(const struct scan_rows *rows, const struct scan_side *cpu);

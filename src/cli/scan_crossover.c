@@ -8,6 +8,10 @@
 #include "text.h"
 #include <string.h>
 
+const char *scan_winner(const struct scan_row *row) {
+    return row->gpu && row->verified && scan_gpu_wins(&row->cpu_ns, &row->gpu_ns) ? "gpu" : "cpu";
+}
+
 /* ---- finding ---------------------------------------------------------------------------------------------------- */
 
 static bool is_same(const struct scan_row *a, const struct scan_row *b) { return a->op == b->op && a->gpu == b->gpu; }
