@@ -156,9 +156,12 @@ static struct scan_side *gpu_at(struct scan *scan, unsigned at) { return scan->g
 
 static unsigned turns(const struct scan *scan) { return scan->gpu_count ? scan->gpu_count : 1; }
 
+/* Rows that took less are mostly latency, and tell nothing of larger ones. */
+static const double TELLING_NS = 1e7;
+
 /* Whether a size would take too long, by what the one before took. */
 static void length_check(struct scan *scan, struct scan_side *state, const struct scan_op *op, uint64_t size) {
-    if (state->out || state->last_size == 0) return;
+    if (state->out || state->last_size == 0 || state->last_ns < TELLING_NS) return;
     const double expected = state->last_ns * scan_work(op, size) / scan_work(op, state->last_size);
     if (expected <= (double)scan->settings.limit_ns) return;
     state->out = true;

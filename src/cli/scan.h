@@ -131,6 +131,7 @@ bool scan_task_agrees(const struct scan_task *task);
 struct scan_side {
     struct cli_session session;
     struct svmx_device device;
+    uint32_t number; /* of it in the executor */
     uint32_t policy;
     svmx_batch_t *batch;
     char label[256]; /* the device, with plain words where it is no GPU */
