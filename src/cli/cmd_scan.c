@@ -141,9 +141,9 @@ static enum cli_exit output_open(struct scan *scan) {
 }
 
 static void say_sides(struct scan *scan) {
-    scan_progress_say(&scan->progress, "cpu: %s: %s", scan->cpu.device.backend, scan->cpu.label);
+    scan_progress_say(&scan->progress, "cpu: %s: %s", scan->cpu.shown, scan->cpu.label);
     for (unsigned i = 0; i < scan->gpu_count; i++)
-        scan_progress_say(&scan->progress, "gpu: %s: %s", scan->gpus[i].device.backend, scan->gpus[i].label);
+        scan_progress_say(&scan->progress, "gpu: %s: %s", scan->gpus[i].shown, scan->gpus[i].label);
     if (!scan->gpu_count) scan_progress_say(&scan->progress, "gpu: none, so the CPU is measured alone");
 }
 
@@ -167,7 +167,7 @@ static void length_check(struct scan *scan, struct scan_side *state, const struc
     state->out = true;
     state->too_long = true;
     scan_progress_say(&scan->progress, "%-18s %11s  left out on %s: would take about %.0f s, --limit is %llu",
-                      op->op.name, cli_count(size).line, state->device.backend, expected / 1e9,
+                      op->op.name, cli_count(size).line, state->shown, expected / 1e9,
                       (unsigned long long)scan->args->own[SCAN_LIMIT].number);
 }
 
@@ -188,8 +188,7 @@ static enum cli_exit row_scan(struct scan *scan, struct scan_side *gpu, const st
     case SCAN_MEASURED: break;
     case SCAN_NOT_OFFERED:
         state->out = true;
-        scan_progress_say(&scan->progress, "%-18s %11s  %s does not offer it", task->op->op.name, "",
-                          state->device.backend);
+        scan_progress_say(&scan->progress, "%-18s %11s  %s does not offer it", task->op->op.name, "", state->shown);
         return CLI_OK;
     case SCAN_FAILED:
         state->out = true;

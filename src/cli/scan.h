@@ -135,6 +135,7 @@ struct scan_side {
     uint32_t policy;
     svmx_batch_t *batch;
     char label[256]; /* the device, with plain words where it is no GPU */
+    char shown[48];  /* in words of SUPERVM_BACKENDS: its backend, and its index where there are several GPUs */
     /* Of the operation under way: */
     bool out, too_long; /* nothing more is measured on it; for that reason */
     double last_ns;     /* what the last row took beside its first run, and its size */

@@ -62,14 +62,14 @@ static const char *unit_of(const struct scan_op *op) {
 
 static void crossing_text(const struct scan_crossing *crossing, FILE *out) {
     const struct cli_text size = cli_count(crossing->found ? crossing->size : crossing->largest);
-    fprintf(out, "  %-18s %s: ", crossing->op->op.name, crossing->gpu->device.backend);
+    char from[96];
     if (crossing->found)
-        fprintf(out, "the GPU's side wins from %s %s%s on", size.line, unit_of(crossing->op),
-                crossing->op->measure == SCAN_ELEMENTS && crossing->size != 1 ? "s" : "");
+        snprintf(from, sizeof from, "wins from %s %s%s on", size.line, unit_of(crossing->op),
+                 crossing->op->measure == SCAN_ELEMENTS && crossing->size != 1 ? "s" : "");
     else
-        fprintf(out, "never up to %s", size.line);
-    fprintf(out, "; at best %.2f times the CPU's speed; cold up to %s, warm %s", crossing->best,
-            cli_duration(crossing->first_ns).line, cli_duration(crossing->later_ns).line);
+        snprintf(from, sizeof from, "never up to %s", size.line);
+    fprintf(out, "  %-18s %-10s %-32s at best %.2f x; cold %s, warm %s", crossing->op->op.name, crossing->gpu->shown,
+            from, crossing->best, cli_duration(crossing->first_ns).line, cli_duration(crossing->later_ns).line);
     if (crossing->undecided) fprintf(out, "; TOO NOISY TO DECIDE at %s", cli_counted(crossing->undecided, "size").line);
     fputc('\n', out);
 }

@@ -34,6 +34,7 @@ static bool is_gpu(const struct svmx_device *device) { return !(device->flags & 
 static void label_make(struct scan_side *side) {
     const struct svmx_device *device = &side->device;
     const bool variant = *device->variant != '\0';
+    snprintf(side->shown, sizeof side->shown, "%s", device->backend);
     snprintf(side->label, sizeof side->label, "%s%s%s%s%s%s%s", device->name, variant ? " (" : "", device->variant,
              variant ? ")" : "", is_gpu(device) && device->kind == SVMX_DEVICE_CPU ? " [CPU DEVICE]" : "",
              device->kind == SVMX_DEVICE_MODEL ? " [MODELLED]" : "",
@@ -114,7 +115,9 @@ static enum cli_exit gpu_open(struct scan_side *side, const struct svmx_device *
         snprintf(item, sizeof item, "+%s,stop", demanded);
     enum svmx_status status = side_open(side, device || demanded ? item : backends, args,
                                         (uint32_t)args->common[CLI_THREADS].number, true, &error);
-    return status == SVMX_OK ? CLI_OK : open_failed(side, "the GPU's side", status, error.text);
+    if (status != SVMX_OK) return open_failed(side, "the GPU's side", status, error.text);
+    if (device) snprintf(side->shown, sizeof side->shown, "%s:%u", device->backend, device->index);
+    return CLI_OK;
 }
 
 static unsigned gpus_count(const struct cli_session *found) {

@@ -245,34 +245,44 @@ sys.exit(0 if [(c['op'], c['crossover']) for c in d['crossovers']] == [('$1', cr
     verdict "the crossover of $1 is the one that the models imply (attempt $attempt)" $agrees
 }
 if ! command -v python3 >/dev/null; then
-    skip "modelled devices" "no python3" 4
+    skip "modelled devices" "no python3" 6
 elif [ -e "$backends/sim.so" ]; then
     modelled vec_add_f32 16K:512K:1
     modelled sigmoid_f32 4K:64K:1
     modelled matmul_f32 8:64:1
 
+    call threshold-scan --cpu scalar --backend sim:rtx4090-wgpu,sim:dx12-laptop,stop --op vec_add_f32 --sizes 20K --output "$csv"
+    exits 0 && out_has 'sim:0' && out_has 'sim:4'
+    verdict "two devices of one backend, each by itself" $?
+    rows "two devices of one backend: the rows of each" "$csv" "[x['device'].split()[0] for x in r] == ['rtx4090-wgpu', 'dx12-laptop']
+        and r[0]['driver'] != r[1]['driver']"
+
     # What the router learns of the same two devices, from work that it routes itself.
     both=sim:scan-cpu,sim:rtx4090-wgpu,stop
     SUPERVM_PROFILE=$work/profile
     export SUPERVM_PROFILE
-    for size in 16K 32K 64K 128K 256K 512K; do
-        call run vec_add_f32 --size $size --repeat 40 --backend $both --quiet
-    done
-    learned=0
-    for size in 524288 262144 131072 65536 32768 16384; do
-        call explain vec_add_f32 $size --backend $both --json
-        python3 -c "import json, sys
+    agrees=1
+    for attempt in 1 2 3; do
+        rm -f "$SUPERVM_PROFILE"
+        for size in 16K 32K 64K 128K 256K 512K; do
+            call run vec_add_f32 --size $size --repeat 40 --backend $both --quiet
+        done
+        learned=0
+        for size in 524288 262144 131072 65536 32768 16384; do
+            call explain vec_add_f32 $size --backend $both --json
+            python3 -c "import json, sys
 c = json.load(sys.stdin)['candidates'][0]
 sys.exit(0 if (c['name'], c['verdict']) == ('rtx4090-wgpu', 'chosen') else 1)" <"$work/out" || break
-        learned=$size
+            learned=$size
+        done
+        python3 -c "import sys
+$implied
+sys.exit(0 if $learned and crossover('vec_add_f32') / 2 <= $learned <= 2 * crossover('vec_add_f32') else 1)" && agrees=0 && break
     done
     unset SUPERVM_PROFILE
-    python3 -c "import sys
-$implied
-sys.exit(0 if $learned and crossover('vec_add_f32') / 2 <= $learned <= 2 * crossover('vec_add_f32') else 1)"
-    verdict "the router learns the same crossover, within one bucket ($learned)" $?
+    verdict "the router learns the same crossover, within one bucket (attempt $attempt: $learned)" $agrees
 else
-    skip "modelled devices" "no sim backend" 4
+    skip "modelled devices" "no sim backend" 6
 fi
 
 echo "# Ctrl-C"
@@ -308,7 +318,7 @@ if [ -r $pocl ] && [ -e "$backends/opencl.so" ]; then
     OCL_ICD_VENDORS=$pocl
     export OCL_ICD_VENDORS
     call threshold-scan --backend opencl,stop --op vec_add_f32,sigmoid_f32 --sizes 16,1K --output "$csv"
-    exits 0 && out_has 'Crossovers: ' && out_has 'cold up to'
+    exits 0 && out_has 'Crossovers: ' && out_has '; cold '
     verdict "SIMD and OpenCL" $?
     rows "SIMD and OpenCL: the rows, labelled as CPU devices" "$csv" "h == '$long' and len(r) == 4 and $good
         and [(x['op'], x['size']) for x in r] == [(o, s) for o in ('vec_add_f32', 'sigmoid_f32') for s in ('16', '1024')]

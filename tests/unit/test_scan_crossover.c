@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct scan_side a = {.device.backend = "a"}, b = {.device.backend = "b"};
+static struct scan_side a = {.shown = "a"}, b = {.shown = "b"};
 static struct scan_op add = {.op.name = "add", .op.unit = "element"}, hash = {.op.name = "hash", .measure = SCAN_BYTES};
 
 /* The CPU takes 100. */
@@ -81,9 +81,11 @@ Test(scan_crossover, in_words) {
     cr_assert(out);
     scan_crossings_text(some_rows(), out);
     fclose(out);
-    cr_expect(strstr(text, "a: the GPU's side wins from 4 elements on; at best 4.00 times"), "%s", text);
-    cr_expect(strstr(text, "b: never up to 4; at best 1.11 times"), "%s", text);
-    cr_expect(strstr(text, "a: the GPU's side wins from 64 bytes on"), "%s", text);
+    cr_expect(strstr(text, " a          wins from 4 elements on          at best 4.00 x; cold 80 ns, warm 25 ns\n"),
+              "%s", text);
+    cr_expect(strstr(text, " b          never up to 4                    at best 1.11 x; cold 40 ns, warm 90 ns; TOO"),
+              "%s", text);
+    cr_expect(strstr(text, " a          wins from 64 bytes on "), "%s", text);
     cr_expect(strstr(text, "TOO NOISY TO DECIDE at 1 size\n"), "%s", text);
     free(text);
 }
