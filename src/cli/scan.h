@@ -1,7 +1,8 @@
 /*
  * scan.h: the parts of `svmx threshold-scan`.
  *
- *   cmd_scan.c        options, devices, the loop over operations, sizes and devices
+ *   cmd_scan.c        devices, the loop over operations, sizes and devices
+ *   scan_options.c    options, and whether they go together
  *   scan_plan.c       which operations, in which sizes
  *   scan_side.c       an executor with one device in it: the CPU, or a GPU
  *   scan_task.c       made-up data of one size, and what the reference code makes of it
@@ -38,6 +39,26 @@ enum {
     SCAN_QUIET,
     SCAN_OPTION_COUNT
 };
+
+/* ---- scan_options.c ---- */
+
+extern const struct cli_option scan_options[SCAN_OPTION_COUNT];
+
+struct scan_settings {
+    uint32_t samples, max_samples, warmup;
+    bool verify;       /* after every run, not only before the first that counts */
+    uint64_t limit_ns; /* more samples are not taken beyond that */
+};
+
+enum scan_format {
+    SCAN_LONG,     /* with the spread of both sides */
+    SCAN_SHORT,    /* one sample has none */
+    SCAN_PROTOTYPE /* size, device, duration_ms, first, backend_mask_hint */
+};
+
+/* CLI_OK, or CLI_USAGE after a message. */
+enum cli_exit scan_options_take(struct scan_settings *settings, const struct cli_args *args);
+enum scan_format scan_format_of(const struct scan_settings *settings, const struct cli_args *args);
 
 /* ---- scan_stats.c ---- */
 
@@ -162,12 +183,6 @@ uint64_t scan_now_ns(void);
 
 /* ---- scan_measure.c ---- */
 
-struct scan_settings {
-    uint32_t samples, max_samples, warmup;
-    bool verify;       /* after every run, not only before the first that counts */
-    uint64_t limit_ns; /* more samples are not taken beyond that */
-};
-
 /* One operation in one size on the CPU and on one GPU. Times are ns. */
 struct scan_row {
     const struct scan_op *op;
@@ -205,12 +220,6 @@ struct scan_cells {
         bool number;
     } cells[SCAN_CELLS];
     unsigned count;
-};
-
-enum scan_format {
-    SCAN_LONG,     /* with the spread of both sides */
-    SCAN_SHORT,    /* one sample has none */
-    SCAN_PROTOTYPE /* size, device, duration_ms, first, backend_mask_hint */
 };
 
 /* A row in a format; of an empty row the names count. */

@@ -84,7 +84,7 @@ void scan_crossings_text(const struct scan_rows *rows, FILE *out) {
         crossing_text(&crossing, out);
         undecided += crossing.undecided;
     }
-    if (rows->count && !rows->rows[0].gpu) fprintf(out, "  no GPU backend was found: see svmx devices\n");
+    if (rows->count && !rows->rows[0].gpu) fprintf(out, "  none: the CPU was measured alone\n");
     if (undecided)
         fprintf(out, "At %s the intervals of both medians overlap: give more --max-samples, or a quieter machine\n",
                 cli_counted(undecided, "size").line);
