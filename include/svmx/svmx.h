@@ -386,7 +386,7 @@ struct svmx_device {
     uint64_t failures;
     uint64_t
         device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
-    uint64_t backlog_ns; /* what it has still to do, as expected */
+    uint64_t backlog_ns; /* what it has still to do, as expected; devices on the host's cores have one backlog */
     uint32_t clock;      /* enum svmx_device_clock */
     uint32_t reserved;
 };
@@ -652,7 +652,7 @@ struct svmx_receipt {
         uint32_t device;
         uint32_t verdict;     /* enum svmx_verdict */
         uint64_t expected_ns; /* 0: not known */
-        uint64_t backlog_ns;  /* that it had before this one */
+        uint64_t backlog_ns;  /* what it had to do before this one when the choice was made */
     } candidates[4];          /* the first devices that might have computed it */
 };
 

@@ -282,7 +282,7 @@ static void start(struct replay *replay, const struct svmx_replay_options *optio
         to->modelled = from->modelled;
     }
     svmx__model_init(&replay->model, devices, replay->log.device_count);
-    svmx__choices_init(&replay->choices, &replay->model, 0, 1); /* backlogs of the log stand for themselves */
+    svmx__choices_init(&replay->choices, &replay->model, 0); /* backlogs of the log stand for themselves */
     const bool strict = options->learn && strcmp(options->learn, "strict") == 0;
     if (options->probe_percent) replay->choices.probe_share = (double)options->probe_percent / 100;
     if (strict) replay->choices.probe_share = 0;

@@ -33,7 +33,7 @@ static const struct svmx__model_device devices[] = {
 
 static void set_up(void) {
     svmx__model_init(&model, devices, 3);
-    svmx__choices_init(&choices, &model, 1u << CPU | 1u << PHI, 2);
+    svmx__choices_init(&choices, &model, 1u << CPU | 1u << PHI);
     allocations_left = -1;
 }
 
@@ -280,10 +280,13 @@ Test(choice, devices_on_the_hosts_cores_wait_for_one_another) {
         for (int i = 0; i < 5; i++)
             svmx__model_learn(&model, OP, d, &question.load, &(struct svmx__sample){.compute_ns = 1000000 + 50000 * d});
     choices.probe_share = 0;
-    choices.backlog_ns[PHI] = 8000000; /* two cores: 4 ms of it stand before the CPU as well */
+    svmx__charge(&choices, &(struct svmx__answer){.device = PHI, .expected_ns = 8e6f});
     const struct svmx__answer answer = ask(&question);
     cr_assert_eq(answer.device, GPU);
     cr_assert_eq(answer.why, SVMX__WHY_BACKLOG);
+    cr_assert_eq(answer.waiting, 1u << CPU | 1u << PHI, "what was waited for is written down");
+    cr_assert_eq(answer.wait_ns[CPU], 8e6f);
+    cr_assert_eq(answer.wait_ns[PHI], 8e6f);
 }
 
 /* ---- who may ------------------------------------------------------------------------------------------------ */

@@ -118,7 +118,7 @@ static void let_a_router_write(uint32_t count, double gpu_ns_per_unit) {
         {.latency_ns = 50000, .bytes_per_ns = 6, .times_faster = 10}};
     static const char *const whys[] = {"", "only", "best", "backlog", "probe"};
     svmx__model_init(&model, assumed, 2);
-    svmx__choices_init(&choices, &model, 0, 1);
+    svmx__choices_init(&choices, &model, 0);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t units = UINT64_C(64) << i % 12;
         const struct svmx__question question = {.op = 3, .allowed = 3, .load = {units, units, 96}};
