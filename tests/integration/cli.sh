@@ -334,7 +334,7 @@ json "run --json: times and bytes" "0 < d['min_ns'] <= d['median_ns'] <= d['max_
     and d['units_per_s'] > 0 and d['bytes_per_s'] > 0 and d['bytes_in'] == 3 * 8192 and d['bytes_out'] == 12"
 json "run --json: who answered" "len(d['parts']) == d['launches'] == 1 and d['parts'][0]['backend'] == 'reference'
     and d['parts'][0]['tasks'] == 3 and d['parts'][0]['bucket'] >= 1 and d['fallbacks'] == 0
-    and d['fallback_reason'] == '' and len(d['sha256']) == 64"
+    and d['tries'] == 0 and d['fallback_reason'] == '' and len(d['sha256']) == 64"
 refused 2 "did you mean sha256?" run sha265
 refused 2 "see svmx ops" run nosuchoperation
 refused 2 "--size: 9223372036854775808 messages are too many for sha256" run sha256 --size 8589934592G
