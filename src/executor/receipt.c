@@ -62,7 +62,7 @@ static void write_candidates(const struct svmx_executor *executor, struct svmx__
         (void)svmx__choices_look(&executor->choices, part->op->id, &part->question.load, count, trail->cost_ns);
     for (uint32_t d = 0; d < count; d++) {
         trail->verdict[d] = (uint8_t)verdict_of(executor, part, d, trail->cost_ns[d]);
-        if (part->answer.waiting >> d & 1) trail->backlog_ns[d] = part->answer.wait_ns[d];
+        if (svmx__is_in(part->answer.waiting, d)) trail->backlog_ns[d] = part->answer.wait_ns[d];
     }
 }
 
