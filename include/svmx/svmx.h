@@ -67,7 +67,7 @@ struct svmx_error {
  * `options` may be NULL for the defaults and the environment (SUPERVM_*, see svmx.7); it is copied. `error` may be
  * NULL. A backend that cannot be loaded is no error unless SUPERVM_BACKENDS demands it (+name): svmx_load_report_get
  * tells. Errors: ARGUMENT (executor is NULL; options.size, flags or static_plugins breaks a rule; a setting is
- * malformed, or a backend cannot follow it), UNKNOWN (no such backend, the text lists the known ones; or it has no such
+ * malformed, or a backend cannot follow it), UNSUPPORTED (a goal that is reserved), UNKNOWN (no such backend, the text lists the known ones; or it has no such
  * device), BACKEND (a demanded backend failed), MEMORY, SYSTEM (no threads).
  */
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options *options,
@@ -322,6 +322,12 @@ enum svmx_open_flags {
     SVMX_OPEN_NO_ENVIRONMENT = 1 << 0 /* ignore SUPERVM_* variables; always so in a set-user-ID program */
 };
 
+/* What a choice makes least. */
+enum svmx_goal {
+    SVMX_GOAL_TIME = 1,
+    SVMX_GOAL_ENERGY = 2 /* reserved: SVMX_ERR_UNSUPPORTED in this version */
+};
+
 /*
  * Settings. Start from {.size = sizeof(struct svmx_options)}: a field left zero or NULL is not set, and the
  * environment variable beside it counts, then the default. `svmx config` shows them all.
@@ -347,7 +353,7 @@ struct svmx_options {
     const struct svmx_plugin *const *static_plugins;
     size_t static_plugin_count;
     uint32_t max_pipelines; /* SUPERVM_MAX_PIPELINES: compiled pipelines kept, least recently used out; default 1024 */
-    uint32_t reserved2;
+    uint32_t goal;          /* enum svmx_goal; default: the least time */
     /* SUPERVM_CACHE_DIR: folder of compiled pipelines, absolute, made when it is needed; "off" for none; default
      * $XDG_CACHE_HOME/svmx, else $HOME/.cache/svmx, or off where the environment is not read. */
     const char *cache_dir;
@@ -386,7 +392,7 @@ struct svmx_device {
     uint64_t failures;
     uint64_t
         device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
-    uint64_t backlog_ns; /* what it has still to do, as expected */
+    uint64_t backlog_ns; /* what it has still to do, as expected; devices on the host's cores have one backlog */
     uint32_t clock;      /* enum svmx_device_clock */
     uint32_t index;      /* its number within its backend: "NAME:INDEX" in SUPERVM_BACKENDS is this one */
 };
@@ -652,7 +658,7 @@ struct svmx_receipt {
         uint32_t device;
         uint32_t verdict;     /* enum svmx_verdict */
         uint64_t expected_ns; /* 0: not known */
-        uint64_t backlog_ns;  /* that it had before this one */
+        uint64_t backlog_ns;  /* what it had to do before this one when the choice was made */
     } candidates[4];          /* the first devices that might have computed it */
     uint64_t upload_ns;       /* what inputs took of transfer_ns; results took the rest */
     uint64_t

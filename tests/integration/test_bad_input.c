@@ -529,6 +529,14 @@ Test(bad_input, unknown_open_flags) {
     cr_assert_not_null(strstr(expect_no_open(&options, SVMX_ERR_ARGUMENT).text, "flags"));
 }
 
+Test(bad_input, a_goal_that_is_not_there) {
+    struct svmx_options options = plain_options();
+    options.goal = SVMX_GOAL_ENERGY;
+    cr_assert_not_null(strstr(expect_no_open(&options, SVMX_ERR_UNSUPPORTED).text, "goal"));
+    options.goal = 3;
+    cr_assert_not_null(strstr(expect_no_open(&options, SVMX_ERR_ARGUMENT).text, "goal"));
+}
+
 Test(bad_input, a_static_plugin_that_is_null) {
     static const struct svmx_plugin *const list[] = {&fake_plugin, NULL};
     fake_start();
