@@ -661,9 +661,8 @@ struct svmx_receipt {
         uint64_t backlog_ns;  /* what it had to do before this one when the choice was made */
     } candidates[4];          /* the first devices that might have computed it */
     uint64_t upload_ns;       /* what inputs took of transfer_ns; results took the rest */
-    uint64_t
-        device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
-    uint32_t readbacks; /* copies from the device's memory to the host's; 0 where results are written in the host's */
+    uint64_t device_ns;       /* copying and computing by the device's clock; 0: it has none that can be believed */
+    uint32_t readbacks;       /* copies to the host; none where the device writes into the host's memory */
     uint32_t reserved;
 };
 
