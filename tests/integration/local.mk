@@ -3,6 +3,7 @@ criterion_suites += \
 	%D%/test_async \
 	%D%/test_bad_input \
 	%D%/test_chains \
+	%D%/test_fused \
 	%D%/test_faults \
 	%D%/test_policies \
 	%D%/test_hangs \
