@@ -3,6 +3,7 @@
 bench_programs = \
 	%D%/overhead \
 	%D%/overhead_route \
+	%D%/chains \
 	%D%/ops_hash \
 	%D%/ops_float \
 	%D%/ops_matmul \
@@ -22,6 +23,10 @@ endif
 %C%_overhead_SOURCES = %D%/overhead.c %D%/plain.c %D%/plain.h %D%/peer_starpu.c %D%/peer_starpu.h $(bench_common)
 %C%_overhead_CPPFLAGS = $(bench_cppflags)
 %C%_overhead_LDADD = libsvmx.la $(STARPU_LIBS) -lm
+
+%C%_chains_SOURCES = %D%/chains.c $(bench_common)
+%C%_chains_CPPFLAGS = $(public_cppflags)
+%C%_chains_LDADD = libsvmx.la -lm
 
 # Calls one stage by itself.
 %C%_overhead_route_SOURCES = %D%/overhead_route.c $(bench_common)
