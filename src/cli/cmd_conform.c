@@ -210,7 +210,8 @@ const struct cli_command cli_conform = {
     .operands = "PLUGIN",
     .summary = "compare a backend with the reference code, byte for byte",
     .details = "PLUGIN is a file NAME.so, or the name of a backend that svmx devices shows. It is loaded\n"
-               "alone. Every operation runs in many sizes, alone and many tasks a batch; a verdict:\n"
+               "alone. Every operation runs in many sizes on harmless and on wild data (NaNs, infinities,\n"
+               "denormals, any bits), alone and many tasks a batch; a verdict:\n"
                "  exact          every byte is that of the reference code, and the device computed it\n"
                "  WRONG          a byte differs: the first one is shown\n"
                "  refused        the device failed its known answers or a batch, with the reason\n"

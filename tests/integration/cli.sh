@@ -615,7 +615,7 @@ if [ $simd ]; then
     call conform "$SUPERVM_BACKEND_PATH/../backends/simd.so" --op sum_f32 --size 1000 --json
     json "conform FILE --op --size --json" "d['conforms'] and d['plugin'].startswith('/') and '..' not in d['plugin']
     and [(o['name'], o['verdict'], o['batches'], o['tasks'], o['reason']) for v in d['devices'] for o in v['operations']]
-    == [('sum_f32', 'exact', 3, 4, '')] and d['devices'][0]['exact'] == 1 and d['devices'][0]['wrong'] == 0"
+    == [('sum_f32', 'exact', 6, 10, '')] and d['devices'][0]['exact'] == 1 and d['devices'][0]['wrong'] == 0"
 else
     skip "conform simd" "no simd backend" 3
 fi
@@ -665,6 +665,15 @@ if [ -e "$drivers/check.so" ]; then
     exits 4 && grep -Eq '^vec_add_f32 +WRONG ' "$work/out" && out_has 'out differs from byte ' &&
         out_has '0 exact, 1 wrong, 0 refused, 0 not supported' && out_has 'check.so DOES NOT CONFORM'
     verdict "conform: a wrong bit is found" $?
+    call conform "$check" --device 'dispatch@3=bitflip' --op vec_add_f32 --size 100
+    exits 4 && out_has 'size 100, example of seed 1, 1 task a batch: out differs'
+    verdict "conform: and which data it was: an example" $?
+    call conform "$check" --device 'dispatch@7=bitflip' --op vec_add_f32 --size 100
+    exits 4 && out_has 'size 100, wild data of seed 5, 1 task a batch: out differs'
+    verdict "conform: wild data of four kinds" $?
+    call conform "$check" --device 'dispatch@8=bitflip' --op sha256 --size 100
+    exits 4 && out_has 'size 100, example of seed 1, 5 tasks a batch: digests differs'
+    verdict "conform: all of it as one batch" $?
     call conform "$check" --device 'dispatch@all=bitflip' --op vec_add_f32
     exits 4 && grep -Eq '^vec_add_f32 +refused ' "$work/out" && out_has '0 exact, 0 wrong, 1 refused'
     verdict "conform: known answers that fail are a refusal" $?
@@ -678,7 +687,7 @@ if [ -e "$drivers/check.so" ]; then
     exits 4 && grep -Eq '^eigh_f64 +refused ' "$work/out" && out_has 'the device was given up: ' && out_has ' 0 wrong, '
     verdict "conform: a device that is lost is a refusal" $?
 else
-    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 15
+    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 18
 fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
