@@ -148,7 +148,7 @@ void svmx__complete(struct svmx_batch *batch, enum svmx_status status);
 /* ---- bucket.c ---- */
 
 /* The bucket of so many units: the next power of two, not less than the smallest of the operation. */
-uint64_t svmx__bucket_of(const struct svmx_executor *executor, uint32_t op, uint64_t units);
+uint64_t svmx__bucket_of(const struct svmx_executor *executor, const struct svmx__op *op, uint64_t units);
 
 /* ---- min_bucket.c ---- */
 
