@@ -107,10 +107,8 @@ static enum cli_exit tested_open(struct conform *conform, const struct target *t
                                          .log_level = SVMX_LOG_WARN,
                                          .log = log_take,
                                          .log_user = &conform->log};
-    enum svmx_status status = svmx_open(&conform->tested.executor, &options, &error);
-    if (status == SVMX_OK) return CLI_OK;
-    cli_error("cannot open the executor: %s (%s)", error.text, svmx_status_name(status));
-    return CLI_NO_EXECUTOR;
+    if (svmx_open(&conform->tested.executor, &options, &error) == SVMX_OK) return CLI_OK;
+    return cli_session_refused(&error, device ? "--device" : "PLUGIN");
 }
 
 static void conform_close(struct conform *conform) {
