@@ -576,6 +576,10 @@ struct svmx_op_def {
     /* Bit i: check looks into argument i, an input. A task cannot take a result of an earlier one for it, as for
      * offsets: there is nothing to look at when it is added. */
     uint32_t check_reads;
+
+    /* Smallest bucket of its launches in units, a power of two up to 2^40; 0: min_bucket of the executor. Lists of
+     * operations in settings are read before it is there, and cannot name it. */
+    uint64_t min_bucket;
 };
 
 /*

@@ -47,4 +47,5 @@ libsvmx_core_la_SOURCES += \
 	%D%/stage.c \
 	%D%/stages.h \
 	%D%/submit.c \
+	%D%/trial.c \
 	%D%/words.c %D%/words.h

@@ -67,6 +67,8 @@ struct svmx__op {
     const void *spirv;
     size_t spirv_bytes;
     uint32_t local, grain;
+
+    uint64_t min_bucket; /* of a registered operation, a power of two; 0: as the executor's settings say */
 };
 
 /* ---- what to do with one ------------------------------------------------------------------------------------- */

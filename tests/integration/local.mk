@@ -8,7 +8,8 @@ criterion_suites += \
 	%D%/test_policies \
 	%D%/test_hangs \
 	%D%/test_in_place \
-	%D%/test_registered
+	%D%/test_registered \
+	%D%/test_trial
 EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/trial.h
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.

@@ -68,7 +68,9 @@ criterion_suites += \
 	%D%/test_submit \
 	%D%/test_team \
 	%D%/test_text \
-	%D%/test_versioned
+	%D%/test_versioned \
+	%D%/test_wild
+%C%_test_wild_SOURCES = %D%/test_wild.c src/cli/wild.c src/cli/wild.h
 EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/opencl_fixture.h %D%/plugin_fixture.h \
 	%D%/profile_fixture.h %D%/store_fixture.h
 %C%_test_op_ecdsa_CPPFLAGS = $(openssl_cppflags) $(SECP256K1_CFLAGS)
