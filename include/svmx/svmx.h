@@ -403,7 +403,7 @@ struct svmx_device {
         device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
     uint64_t backlog_ns; /* what it has still to do, as expected; devices on the host's cores have one backlog */
     uint32_t clock;      /* enum svmx_device_clock */
-    uint32_t reserved;
+    uint32_t index;      /* its number within its backend: "NAME:INDEX" in SUPERVM_BACKENDS is this one */
 };
 
 /* Whether a device tells how long things took. */
@@ -673,6 +673,10 @@ struct svmx_receipt {
         uint64_t expected_ns; /* 0: not known */
         uint64_t backlog_ns;  /* what it had to do before this one when the choice was made */
     } candidates[4];          /* the first devices that might have computed it */
+    uint64_t upload_ns;       /* what inputs took of transfer_ns; results took the rest */
+    uint64_t device_ns;       /* copying and computing by the device's clock; 0: it has none that can be believed */
+    uint32_t readbacks;       /* copies to the host; none where the device writes into the host's memory */
+    uint32_t reserved;
 };
 
 enum svmx_receipt_flags {
