@@ -74,8 +74,7 @@ static void group_root(struct group *g) {
     g->good &= fe_equal(&square, &g->square);
     fe_normal(&g->y);
     const __mmask8 minus = _mm512_test_epi64_mask(g->y.d[0], word_all(1)) ^ g->odd;
-    FE_UNROLL for (int i = 0; i < 5; i++) g->y.d[i] =
-        _mm512_mask_sub_epi64(g->y.d[i], minus, _mm512_setzero_si512(), g->y.d[i]);
+    fe_turn(&g->y, minus);
     fe_settle(&g->y);
 }
 
@@ -123,6 +122,7 @@ static void group_bytes(uint8_t bytes[SECP_LANES][KEY_BYTES], const struct jacob
 /* ---- a batch -------------------------------------------------------------------------------------------------- */
 
 static void keys_find(struct batch *b, const struct signature *list, unsigned count, unsigned groups) {
+    const struct fe one = fe_of(1);
     for (unsigned i = 0; i < groups; i++) {
         group_load(&b->group[i], list + SECP_LANES * i, count - SECP_LANES * i);
         stage_digits(b->inverse[i].d, &b->group[i].r);
@@ -136,8 +136,7 @@ static void keys_find(struct batch *b, const struct signature *list, unsigned co
         group_root(&b->group[i]);
         group_recover(&b->group[i], &b->key[i], &b->inverse[i]);
         b->z[i] = b->key[i].z;
-        FE_UNROLL for (int k = 0; k < 5; k++) b->z[i].d[k] =
-            _mm512_mask_mov_epi64(b->z[i].d[k], b->group[i].again, fe_of(1).d[k]);
+        fe_blend(&b->z[i], b->group[i].again, &one);
     }
     simd_secp256k1_inverse(b->z, b->spare, groups);
     for (unsigned i = 0; i < groups; i++) group_bytes(b->bytes + SECP_LANES * i, &b->key[i], &b->z[i]);

@@ -165,4 +165,136 @@ SIMD_INLINE void fe_mul_mul(struct fe *r, const struct fe *a, const struct fe *b
     fold(r, t, 1);
 }
 
+/* ---- small things ----------------------------------------------------------------------------------------- */
+
+SIMD_INLINE struct fe fe_of(uint64_t small) {
+    const word zero = _mm512_setzero_si512();
+    return (struct fe){{word_all(small), zero, zero, zero, zero}};
+}
+
+SIMD_INLINE struct fe fe_const(const uint64_t d[5]) {
+    return (struct fe){{word_all(d[0]), word_all(d[1]), word_all(d[2]), word_all(d[3]), word_all(d[4])}};
+}
+
+SIMD_INLINE struct fe fe_less(const struct fe *a, const struct fe *b) {
+    struct fe r;
+    FE_UNROLL for (int i = 0; i < 5; i++) r.d[i] = word_sub(a->d[i], b->d[i]);
+    fe_settle(&r);
+    return r;
+}
+
+/* Lanes in which a settled number is zero. */
+SIMD_INLINE __mmask8 fe_is_zero(struct fe a) {
+    fe_normal(&a);
+    const word any =
+        _mm512_or_si512(_mm512_or_si512(_mm512_or_si512(a.d[0], a.d[1]), a.d[2]), _mm512_or_si512(a.d[3], a.d[4]));
+    return _mm512_testn_epi64_mask(any, any);
+}
+
+SIMD_INLINE __mmask8 fe_equal(const struct fe *a, const struct fe *b) { return fe_is_zero(fe_less(a, b)); }
+
+/* b in some lanes */
+SIMD_INLINE void fe_blend(struct fe *a, __mmask8 lanes, const struct fe *b) {
+    FE_UNROLL for (int i = 0; i < 5; i++) a->d[i] = _mm512_mask_mov_epi64(a->d[i], lanes, b->d[i]);
+}
+
+/* -a in some lanes; raw */
+SIMD_INLINE void fe_turn(struct fe *a, __mmask8 lanes) {
+    FE_UNROLL for (int i = 0; i < 5; i++) a->d[i] =
+        _mm512_mask_sub_epi64(a->d[i], lanes, _mm512_setzero_si512(), a->d[i]);
+}
+
+/* ---- words of 64 bits -------------------------------------------------------------------------------------- */
+
+/* Digits as factors: bits above the 52nd are any. `w` is below 2^256. */
+SIMD_INLINE void factor_from_words(word d[5], const word w[4]) {
+    d[0] = w[0];
+    d[1] = _mm512_shrdi_epi64(w[0], w[1], 52);
+    d[2] = _mm512_shrdi_epi64(w[1], w[2], 40);
+    d[3] = _mm512_shrdi_epi64(w[2], w[3], 28);
+    d[4] = _mm512_srli_epi64(w[3], 16);
+}
+
+SIMD_INLINE void digits_from_words(word d[5], const word w[4]) {
+    factor_from_words(d, w);
+    FE_UNROLL for (int i = 0; i < 4; i++) d[i] = _mm512_and_si512(d[i], word_all(FE_MASK));
+}
+
+SIMD_INLINE void words_from_digits(word w[4], const word d[5]) {
+    w[0] = _mm512_or_si512(d[0], _mm512_slli_epi64(d[1], 52));
+    w[1] = _mm512_or_si512(_mm512_srli_epi64(d[1], 12), _mm512_slli_epi64(d[2], 40));
+    w[2] = _mm512_or_si512(_mm512_srli_epi64(d[2], 24), _mm512_slli_epi64(d[3], 28));
+    w[3] = _mm512_or_si512(_mm512_srli_epi64(d[3], 36), _mm512_slli_epi64(d[4], 16));
+}
+
+/* `bits` bits from `bit` on, and any above them. */
+SIMD_INLINE word window(const word *words, int bit, int bits) {
+    const int at = bit / 64, by = bit % 64;
+    return _mm512_shrdv_epi64(words[at], words[by + bits > 64 ? at + 1 : at], word_all((uint64_t)by));
+}
+
+/* The digit of a window of an odd number is twice its value less 2^bits - 1, odd itself. Gives the row of its size, and
+ * where it is negative. */
+SIMD_INLINE word odd_digit(const word *words, int bit, int bits, __mmask8 *minus) {
+    const word half = word_all(UINT64_C(1) << (bits - 1)), mask = word_all((UINT64_C(1) << (bits - 1)) - 1);
+    const word value = window(words, bit, bits);
+    *minus = _mm512_testn_epi64_mask(value, half);
+    return _mm512_and_si512(_mm512_mask_xor_epi64(value, *minus, value, mask), mask);
+}
+
+/* ---- powers -------------------------------------------------------------------------------------------------- */
+
+/* A power is one long chain in which each square waits for the last: where there are many, two vectors go side by side. */
+enum { FE_SIDE = 2 };
+
+/* r = a^(2^times) b, for `side` numbers each */
+SIMD_INLINE void fe_climb(struct fe *r, const struct fe *a, int times, const struct fe *b, int side) {
+    struct fe x[FE_SIDE];
+    FE_UNROLL for (int i = 0; i < side; i++) x[i] = a[i];
+    for (int k = 0; k < times; k++) {
+        FE_UNROLL for (int i = 0; i < side; i++) fe_sqr(&x[i], &x[i]);
+    }
+    FE_UNROLL for (int i = 0; i < side; i++) fe_mul(&r[i], &x[i], &b[i]);
+}
+
+__attribute__((unused)) static SIMD_ALIGNED_FRAME void fe_climb_1(struct fe *r, const struct fe *a, int times,
+                                                                  const struct fe *b) {
+    fe_climb(r, a, times, b, 1);
+}
+
+__attribute__((unused)) static SIMD_ALIGNED_FRAME void fe_climb_2(struct fe *r, const struct fe *a, int times,
+                                                                  const struct fe *b) {
+    fe_climb(r, a, times, b, 2);
+}
+
+typedef void (*fe_climb_fn)(struct fe *r, const struct fe *a, int times, const struct fe *b);
+
+/* Two at a time; a last one with itself. */
+static inline void fe_in_pairs(struct fe *x, unsigned count, void (*power)(struct fe x[FE_SIDE])) {
+    struct fe pair[FE_SIDE];
+    for (unsigned i = 0; i < count; i += FE_SIDE) {
+        const unsigned second = i + 1 < count ? i + 1 : i;
+        pair[0] = x[i], pair[1] = x[second];
+        power(pair);
+        x[i] = pair[0], x[second] = pair[1];
+    }
+}
+
+/* Products of all before each; the inverse of the product of all; then backwards, each out of it. */
+static inline void fe_inverse_all(struct fe *x, struct fe *spare, unsigned count, void (*invert)(struct fe *x)) {
+    struct fe all = x[0];
+    for (unsigned i = 1; i < count; i++) {
+        spare[i] = all;
+        fe_mul(&all, &all, &x[i]);
+    }
+    invert(&all);
+    for (unsigned i = count; --i > 0;) {
+        struct fe one;
+        fe_mul(&one, &all, &spare[i]);
+        fe_mul(&all, &all, &x[i]);
+        x[i] = one;
+    }
+    x[0] = all;
+}
+
 #endif

@@ -21,6 +21,7 @@
 #define FE_BITS 256
 #define FE_C    UINT64_C(0x1000003d1)
 #include "fe52.h"
+#include "scalar52.h"
 
 enum { SECP_LANES = 8 };
 
@@ -32,48 +33,6 @@ struct affine {
 struct jacobian {
     struct fe x, y, z;
 };
-
-/* Modulo n: five clean digits, below 2 n. */
-struct scalar {
-    word d[5];
-};
-
-/* 256 bits as words of 64 become digits and back; `w` below 2^256. */
-SIMD_INLINE void digits_from_words(word d[5], const word w[4]) {
-    const word mask = word_all(FE_MASK);
-    d[0] = _mm512_and_si512(w[0], mask);
-    d[1] = _mm512_and_si512(_mm512_shrdi_epi64(w[0], w[1], 52), mask);
-    d[2] = _mm512_and_si512(_mm512_shrdi_epi64(w[1], w[2], 40), mask);
-    d[3] = _mm512_and_si512(_mm512_shrdi_epi64(w[2], w[3], 28), mask);
-    d[4] = _mm512_srli_epi64(w[3], 16);
-}
-
-SIMD_INLINE void words_from_digits(word w[4], const word d[5]) {
-    w[0] = _mm512_or_si512(d[0], _mm512_slli_epi64(d[1], 52));
-    w[1] = _mm512_or_si512(_mm512_srli_epi64(d[1], 12), _mm512_slli_epi64(d[2], 40));
-    w[2] = _mm512_or_si512(_mm512_srli_epi64(d[2], 24), _mm512_slli_epi64(d[3], 28));
-    w[3] = _mm512_or_si512(_mm512_srli_epi64(d[3], 36), _mm512_slli_epi64(d[4], 16));
-}
-
-SIMD_INLINE struct fe fe_of(uint64_t small) {
-    const word zero = _mm512_setzero_si512();
-    return (struct fe){{word_all(small), zero, zero, zero, zero}};
-}
-
-/* Lanes in which a settled number is zero modulo p. */
-SIMD_INLINE __mmask8 fe_is_zero(struct fe a) {
-    fe_normal(&a);
-    const word any =
-        _mm512_or_si512(_mm512_or_si512(_mm512_or_si512(a.d[0], a.d[1]), a.d[2]), _mm512_or_si512(a.d[3], a.d[4]));
-    return _mm512_testn_epi64_mask(any, any);
-}
-
-SIMD_INLINE __mmask8 fe_equal(const struct fe *a, const struct fe *b) {
-    struct fe c;
-    FE_UNROLL for (int i = 0; i < 5; i++) c.d[i] = word_sub(a->d[i], b->d[i]);
-    fe_settle(&c);
-    return fe_is_zero(c);
-}
 
 /* x^3 + 7 */
 SIMD_INLINE void fe_curve(struct fe *r, const struct fe *x) {

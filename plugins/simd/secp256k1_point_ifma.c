@@ -26,13 +26,6 @@ struct rows {
 
 /* ---- formulas --------------------------------------------------------------------------------------------- */
 
-SIMD_INLINE struct fe fe_less(const struct fe *a, const struct fe *b) {
-    struct fe r;
-    FE_UNROLL for (int i = 0; i < 5; i++) r.d[i] = word_sub(a->d[i], b->d[i]);
-    fe_settle(&r);
-    return r;
-}
-
 /* a - b - b */
 SIMD_INLINE struct fe fe_less_twice(const struct fe *a, const struct fe *b) {
     struct fe r;
@@ -76,11 +69,8 @@ void SIMD_ALIGNED_FRAME simd_secp256k1_add(struct jacobian *p, const struct affi
     fe_mul(&s, &q->y, &p->z);
     fe_mul(&s, &s, &zz);
     h = fe_less(&u, &p->x);
-    FE_UNROLL for (int i = 0; i < 5; i++) {
-        s.d[i] = _mm512_mask_sub_epi64(s.d[i], minus, _mm512_setzero_si512(), s.d[i]);
-        r.d[i] = word_sub(s.d[i], p->y.d[i]);
-    }
-    fe_settle(&r);
+    fe_turn(&s, minus);
+    r = fe_less(&s, &p->y);
     fe_sqr(&hh, &h);
     fe_mul(&p->z, &p->z, &h);
     fe_mul(&hhh, &h, &hh);
@@ -122,15 +112,6 @@ SIMD_INLINE void row_write(word row[SECP_LANES], struct fe x, struct fe y) {
     transpose(row);
 }
 
-/* Digits as factors: bits above the 52nd are any. */
-SIMD_INLINE void factor_from_words(struct fe *r, const word w[4]) {
-    r->d[0] = w[0];
-    r->d[1] = _mm512_shrdi_epi64(w[0], w[1], 52);
-    r->d[2] = _mm512_shrdi_epi64(w[1], w[2], 40);
-    r->d[3] = _mm512_shrdi_epi64(w[2], w[3], 28);
-    r->d[4] = _mm512_srli_epi64(w[3], 16);
-}
-
 /* Each lane's row; a row is 64 bytes. */
 SIMD_INLINE void row_read(struct affine *q, const void *rows, word row) {
     uint64_t at[SECP_LANES];
@@ -138,8 +119,8 @@ SIMD_INLINE void row_read(struct affine *q, const void *rows, word row) {
     _mm512_storeu_si512(at, _mm512_slli_epi64(row, 6));
     for (int i = 0; i < SECP_LANES; i++) r[i] = _mm512_load_si512((const uint8_t *)rows + at[i]);
     transpose(r);
-    factor_from_words(&q->x, r);
-    factor_from_words(&q->y, r + 4);
+    factor_from_words(q->x.d, r);
+    factor_from_words(q->y.d, r + 4);
 }
 
 /* All multiples, and the z that they have in common. */
@@ -164,16 +145,6 @@ static void rows_make(struct rows *rows, struct fe *z, const struct affine *p) {
 
 /* ---- windows ---------------------------------------------------------------------------------------------- */
 
-/* The digit of a window is twice its value less 2^bits - 1: an odd number. Gives the row of its size, and where it is
- * negative. */
-SIMD_INLINE word digit_row(const word *words, int bit, int bits, __mmask8 *minus) {
-    const word half = word_all(UINT64_C(1) << (bits - 1)), mask = word_all((UINT64_C(1) << (bits - 1)) - 1);
-    const int at = bit / 64, by = bit % 64;
-    const word value = _mm512_shrdv_epi64(words[at], words[by + bits > 64 ? at + 1 : at], word_all((uint64_t)by));
-    *minus = _mm512_testn_epi64_mask(value, half);
-    return _mm512_and_si512(_mm512_mask_xor_epi64(value, *minus, value, mask), mask);
-}
-
 struct pass {
     struct windows windows;
     struct rows rows;
@@ -184,7 +155,7 @@ struct pass {
 SIMD_INLINE __mmask8 p_digit(struct affine *q, const struct pass *pass, const word *words, int bit) {
     const word lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     __mmask8 minus;
-    const word row = digit_row(words, bit, P_BITS, &minus);
+    const word row = odd_digit(words, bit, P_BITS, &minus);
     row_read(q, pass->rows.at, word_add(_mm512_slli_epi64(row, 3), lane));
     return minus;
 }
@@ -205,7 +176,7 @@ SIMD_INLINE void add_p(struct jacobian *sum, const struct pass *pass, int bit) {
 SIMD_INLINE void add_g(struct jacobian *sum, const struct pass *pass, int bit, const void *rows) {
     struct affine q;
     __mmask8 minus;
-    const word row = digit_row(pass->windows.low, bit, SECP_G_BITS, &minus);
+    const word row = odd_digit(pass->windows.low, bit, SECP_G_BITS, &minus);
     row_read(&q, rows, row);
     fe_mul(&q.x, &q.x, &pass->zz);
     fe_mul(&q.y, &q.y, &pass->zzz);
@@ -217,10 +188,10 @@ SIMD_INLINE void sum_start(struct jacobian *sum, const struct pass *pass) {
     struct affine q;
     const __mmask8 minus = p_digit(&q, pass, pass->windows.first, P_TOP);
     FE_UNROLL for (int i = 0; i < 5; i++) {
-        const word y = _mm512_and_si512(q.y.d[i], word_all(FE_MASK));
         sum->x.d[i] = _mm512_and_si512(q.x.d[i], word_all(FE_MASK));
-        sum->y.d[i] = _mm512_mask_sub_epi64(y, minus, _mm512_setzero_si512(), y);
+        sum->y.d[i] = _mm512_and_si512(q.y.d[i], word_all(FE_MASK));
     }
+    fe_turn(&sum->y, minus);
     fe_settle(&sum->y);
     sum->z = fe_of(1);
 }
@@ -233,7 +204,7 @@ static void pass_start(struct pass *pass, const struct scalar *u1, const struct 
     rows_make(&pass->rows, &pass->z, p);
     fe_sqr(&pass->zz, &pass->z);
     fe_mul(&pass->zzz, &pass->zz, &pass->z);
-    for (int i = 0; i < 5; i++) pass->beta.d[i] = word_all(beta_digits[i]);
+    pass->beta = fe_const(beta_digits);
 }
 
 void simd_secp256k1_combine(struct jacobian *out, const struct scalar *u1, const struct scalar *u2,

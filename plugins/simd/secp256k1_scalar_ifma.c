@@ -33,41 +33,19 @@ static const uint8_t exponent[64] = {15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
 
 /* ---- products --------------------------------------------------------------------------------------------- */
 
-/* Digit by digit of b: a b_i, then q n that makes the lowest digit zero, then all move down by one. */
-SIMD_INLINE void redc(struct scalar *r, const struct scalar *a, const struct scalar *b) {
-    const word zero = _mm512_setzero_si512();
-    word t[6] = {zero, zero, zero, zero, zero, zero};
-    FE_UNROLL for (int i = 0; i < 5; i++) {
-        FE_UNROLL for (int j = 0; j < 5; j++) t[j] = word_low(t[j], a->d[j], b->d[i]);
-        FE_UNROLL for (int j = 0; j < 5; j++) t[j + 1] = word_high(t[j + 1], a->d[j], b->d[i]);
-        const word q = word_low(zero, t[0], word_all(minus_inverse));
-        FE_UNROLL for (int j = 0; j < 5; j++) t[j] = word_low(t[j], q, word_all(order[j]));
-        FE_UNROLL for (int j = 0; j < 5; j++) t[j + 1] = word_high(t[j + 1], q, word_all(order[j]));
-        t[1] = word_add(t[1], _mm512_srli_epi64(t[0], FE_DIGIT));
-        FE_UNROLL for (int j = 0; j < 5; j++) t[j] = t[j + 1];
-        t[5] = zero;
-    }
-    FE_UNROLL for (int j = 0; j < 5; j++) r->d[j] = t[j];
-    digits_carry(r->d, 5);
-}
-
 static SIMD_ALIGNED_FRAME void multiply(struct scalar *r, const struct scalar *a, const struct scalar *b) {
-    redc(r, a, b);
+    scalar_redc(r, a, b, order, minus_inverse);
 }
 
 void simd_secp256k1_times(struct scalar *r, const struct scalar *a, const struct scalar *inverse) {
     multiply(r, a, inverse);
 }
 
-static struct scalar scalar_of(const uint64_t d[5]) {
-    return (struct scalar){{word_all(d[0]), word_all(d[1]), word_all(d[2]), word_all(d[3]), word_all(d[4])}};
-}
-
 /* ---- inverses --------------------------------------------------------------------------------------------- */
 
 static SIMD_ALIGNED_FRAME void square_4(struct scalar *x) {
     struct scalar y = *x;
-    for (int i = 0; i < 4; i++) redc(&y, &y, &y);
+    for (int i = 0; i < 4; i++) scalar_redc(&y, &y, &y, order, minus_inverse);
     *x = y;
 }
 

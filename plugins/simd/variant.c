@@ -69,6 +69,9 @@ static const struct table {
 #ifdef SVMX_HAVE_SECP256K1
     TABLE("avx512", simd_secp256k1_ifma, SIMD_FEATURE_AVX512 | SIMD_FEATURE_IFMA),
 #endif
+#ifdef SVMX_HAVE_SODIUM
+    TABLE("avx512", simd_ed25519_ifma, SIMD_FEATURE_AVX512 | SIMD_FEATURE_IFMA),
+#endif
     TABLE("avx512", avx512_kernels, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_f32_avx512, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_f64_avx512, SIMD_FEATURE_AVX512),
