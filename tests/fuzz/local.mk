@@ -8,7 +8,9 @@ plain_suites += $(fuzz_suites)
 
 signature_suites =
 if BUILD_SIMD
-signature_suites += %D%/fuzz_signatures
+signature_suites += %D%/fuzz_ed25519 %D%/fuzz_signatures
+%C%_fuzz_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
+%C%_fuzz_ed25519_LDADD = $(simd_parts) $(SODIUM_LIBS)
 %C%_fuzz_signatures_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
 %C%_fuzz_signatures_LDADD = $(simd_parts) $(SECP256K1_LIBS)
 endif

@@ -101,6 +101,7 @@ endif
 
 if BUILD_SIMD
 criterion_suites += \
+	%D%/test_simd_ed25519 \
 	%D%/test_simd_field \
 	%D%/test_simd_floats \
 	%D%/test_simd_matmul \
@@ -108,6 +109,8 @@ criterion_suites += \
 	%D%/test_simd_pool \
 	%D%/test_simd_secp256k1 \
 	%D%/test_simd_variant
+%C%_test_simd_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_ed25519_LDADD = $(simd_parts) $(LDADD) $(SODIUM_LIBS)
 %C%_test_simd_matmul_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_field_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_floats_LDADD = $(simd_parts) $(LDADD)
