@@ -7,8 +7,8 @@ bench_programs = \
 	%D%/ops_hash \
 	%D%/ops_float \
 	%D%/ops_matmul \
-	%D%/ops_sign \
 	%D%/ops_field \
+	%D%/signatures \
 	%D%/routing \
 	%D%/routing_devices $(opencl_bench_programs)
 EXTRA_PROGRAMS += $(bench_programs)
@@ -66,14 +66,15 @@ endif
 %C%_ops_matmul_CPPFLAGS = $(public_cppflags)
 %C%_ops_matmul_LDADD = libsvmx.la -lm
 
-%C%_ops_sign_SOURCES = %D%/ops_sign.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c %D%/peer_sodium.h \
-	$(ops_common)
-%C%_ops_sign_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
-%C%_ops_sign_LDADD = libsvmx.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
-
 %C%_ops_field_SOURCES = %D%/ops_field.c %D%/peer_mulx.c %D%/peer_mulx.h $(ops_common)
 %C%_ops_field_CPPFLAGS = $(public_cppflags)
 %C%_ops_field_LDADD = libsvmx.la -lm
+
+# Suite signatures: like ops, many sizes of a batch.
+%C%_signatures_SOURCES = %D%/signatures.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c \
+	%D%/peer_sodium.h $(ops_common)
+%C%_signatures_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_signatures_LDADD = libsvmx.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
 
 # Suite routing: choosing, on the devices that are here.
 %C%_routing_devices_SOURCES = %D%/routing_devices.c $(bench_common)
