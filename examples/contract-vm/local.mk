@@ -64,3 +64,12 @@ check_PROGRAMS += %D%/contract-vm
 %C%_contract_vm_SOURCES = %D%/main.c
 %C%_contract_vm_CPPFLAGS = $(public_cppflags)
 %C%_contract_vm_LDADD = %D%/libcontract-vm.la libsvmx.la
+
+EXTRA_DIST += \
+	%D%/blocks/ROOTS \
+	%D%/blocks/conflicts.json \
+	%D%/blocks/hashes.json \
+	%D%/blocks/mixed.json \
+	%D%/blocks/random.json \
+	%D%/blocks/signatures.json \
+	%D%/blocks/transfers.json
