@@ -75,9 +75,8 @@ static void take_senders(const struct signatures *all, struct prepared *prepared
     }
 }
 
-/* Transactions [first, end). */
-static enum svmx_status prepare(svmx_batch_t *batch, const struct block *block, size_t first, size_t end,
-                                struct prepared *prepared) {
+enum svmx_status before_transactions(svmx_batch_t *batch, const struct block *block, size_t first, size_t end,
+                                     struct prepared *prepared) {
     struct signatures signatures;
     struct messages names = {0};
     uint8_t *hashes = memory_resize(NULL, end - first, 32);
@@ -102,7 +101,8 @@ static enum svmx_status prepare(svmx_batch_t *batch, const struct block *block, 
     return status;
 }
 
-static enum svmx_status hash_contracts(svmx_batch_t *batch, struct state *state) {
+enum svmx_status before_contracts(svmx_batch_t *batch, struct state *state) {
+    if (state->contract_count == 0) return SVMX_OK;
     struct messages codes = {0};
     uint8_t *hashes = memory_resize(NULL, state->contract_count, 32);
     for (size_t i = 0; i < state->contract_count; i++)
@@ -114,15 +114,5 @@ static enum svmx_status hash_contracts(svmx_batch_t *batch, struct state *state)
         memcpy(state->contracts[i].hash, hashes + 32 * i, 32);
     messages_free(&codes);
     free(hashes);
-    return status;
-}
-
-enum svmx_status before_block(svmx_batch_t *batch, const struct block *block, size_t at_once, struct state *state,
-                              struct prepared *prepared) {
-    enum svmx_status status = state->contract_count ? hash_contracts(batch, state) : SVMX_OK;
-    for (size_t first = 0; first < block->transaction_count && status == SVMX_OK; first += at_once) {
-        const size_t left = block->transaction_count - first;
-        status = prepare(batch, block, first, first + (left < at_once ? left : at_once), prepared);
-    }
     return status;
 }

@@ -18,9 +18,12 @@
 
 #include <svmx/svmx.h>
 
-/* Into prepared[transaction_count] and the contracts of state. `at_once` transactions go into one batch: all of them, or 1
- * for comparison. SVMX_OK, or svmx_batch_error(batch) has the reason. The batch is left as it was run. */
-enum svmx_status before_block(svmx_batch_t *batch, const struct block *block, size_t at_once, struct state *state,
-                              struct prepared *prepared);
+/* Transactions [first, end) into prepared, which has one for every transaction of the block. SVMX_OK, or
+ * svmx_batch_error(batch) has the reason. The batch is left as it was run. */
+enum svmx_status before_transactions(svmx_batch_t *batch, const struct block *block, size_t first, size_t end,
+                                     struct prepared *prepared);
+
+/* Hashes of code, into the contracts of the state. The same. */
+enum svmx_status before_contracts(svmx_batch_t *batch, struct state *state);
 
 #endif

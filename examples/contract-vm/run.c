@@ -21,11 +21,14 @@ static enum svmx_status run_parts(struct batcher *batcher, svmx_executor_t *exec
                                    .trace = options->trace,
                                    .remember = options->mode != RUN_SERIAL};
     const size_t at_once = options->mode == RUN_BATCHED ? block->transaction_count : 1;
-    enum svmx_status status = before_block(batcher->batch, block, at_once, &outcome->state, outcome->prepared);
+    enum svmx_status status = before_contracts(batcher->batch, &outcome->state);
+    for (size_t i = 0; i < block->transaction_count && options->mode != RUN_THREADS && status == SVMX_OK; i += at_once)
+        status = before_transactions(batcher->batch, block, i, i + at_once, outcome->prepared);
     if (status == SVMX_OK && options->mode == RUN_BATCHED)
         status = schedule_batched(batcher, &world, outcome->vms, options->in_flight);
     if (status == SVMX_OK && options->mode == RUN_THREADS)
-        status = schedule_threads(executor, &world, outcome->vms, options->threads, &outcome->counts);
+        status =
+            schedule_threads(executor, &world, outcome->prepared, outcome->vms, options->threads, &outcome->counts);
     if (status == SVMX_OK) status = settle_block(batcher, &world, outcome->vms, &outcome->state, &outcome->again);
     if (status != SVMX_OK) return status;
     outcome->changes = after_changes(&outcome->state, &outcome->change_count);

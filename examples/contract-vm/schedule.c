@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "schedule.h"
+#include "before.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -36,7 +37,7 @@ static void start_more(struct flight *flight, const struct vm_world *world, stru
     }
 }
 
-/* Gives everybody who is ready a turn. Sets *ready to how many still are: they used up their turn, or were woken. */
+/* Gives everybody who is ready a turn. */
 static enum svmx_status turn(struct batcher *batcher, struct flight *flight) {
     for (size_t i = 0; i < flight->count; i++) {
         struct vm *vm = flight->active[i];
@@ -88,6 +89,7 @@ enum svmx_status schedule_alone(struct batcher *batcher, const struct vm_world *
 struct team {
     svmx_executor_t *executor;
     const struct vm_world *world;
+    struct prepared *prepared;
     struct vm *vms;
     atomic_size_t next; /* relaxed: a number is all that is shared */
     atomic_int status;  /* relaxed, read after pthread_join: the last error */
@@ -110,7 +112,8 @@ static void *work(void *user) {
     while (status == SVMX_OK) {
         const size_t number = atomic_fetch_add_explicit(&team->next, 1, memory_order_relaxed);
         if (number >= team->world->block->transaction_count) break;
-        if (!team->world->prepared[number].refusal)
+        status = before_transactions(batcher.batch, team->world->block, number, number + 1, team->prepared);
+        if (status == SVMX_OK && !team->prepared[number].refusal)
             status = schedule_alone(&batcher, team->world, &team->vms[number], number);
     }
     if (status != SVMX_OK) atomic_store_explicit(&team->status, (int)status, memory_order_relaxed);
@@ -119,9 +122,9 @@ static void *work(void *user) {
     return NULL;
 }
 
-enum svmx_status schedule_threads(svmx_executor_t *executor, const struct vm_world *world, struct vm *vms,
-                                  uint32_t threads, struct batcher_counts *counts) {
-    struct team team = {.executor = executor, .world = world, .vms = vms, .counts = counts};
+enum svmx_status schedule_threads(svmx_executor_t *executor, const struct vm_world *world, struct prepared *prepared,
+                                  struct vm *vms, uint32_t threads, struct batcher_counts *counts) {
+    struct team team = {.executor = executor, .world = world, .prepared = prepared, .vms = vms, .counts = counts};
     pthread_t *ids = memory_resize(NULL, threads, sizeof *ids);
     uint32_t started = 0;
     (void)pthread_mutex_init(&team.lock, NULL);

@@ -19,8 +19,9 @@
 enum svmx_status schedule_batched(struct batcher *batcher, const struct vm_world *world, struct vm *vms,
                                   size_t in_flight);
 
-enum svmx_status schedule_threads(svmx_executor_t *executor, const struct vm_world *world, struct vm *vms,
-                                  uint32_t threads, struct batcher_counts *counts);
+/* The threads find out what is known before a transaction as well: `prepared` is world->prepared, and not yet filled. */
+enum svmx_status schedule_threads(svmx_executor_t *executor, const struct vm_world *world, struct prepared *prepared,
+                                  struct vm *vms, uint32_t threads, struct batcher_counts *counts);
 
 /* One transaction to its end, every request at once. Used by settle.c as well. */
 enum svmx_status schedule_alone(struct batcher *batcher, const struct vm_world *world, struct vm *vm, size_t number);
