@@ -12,7 +12,7 @@
 #include <svmx/ops.h>
 
 enum {
-    HASH_ROUNDS = 32,
+    HASH_ROUNDS = 64,
     HASH_BYTES = 1024,
     SIGNATURES = 8,
     RANDOM_CONTRACTS = 2,

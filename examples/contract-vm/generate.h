@@ -12,7 +12,7 @@
 
 enum block_kind {
     BLOCK_TRANSFERS,  /* of tokens: two short hashes each */
-    BLOCK_HASHES,     /* 32 hashes of 1 KiB each */
+    BLOCK_HASHES,     /* 64 hashes of 1 KiB each */
     BLOCK_SIGNATURES, /* 8 signatures to look at in each */
     BLOCK_MIXED,      /* all of the others */
     BLOCK_CONFLICTS,  /* everybody writes the same slot */

@@ -26,6 +26,7 @@ static const char help[] =
     "Options of run:\n"
     "  --serial          one transaction after another, a call for every hash and signature\n"
     "  --threads N       a transaction a thread, a call for every hash and signature\n"
+    "  --in-flight N     transactions under way at a time (default 1024)\n"
     "  --batch N         requests that make a batch full (default 4096)\n"
     "  --deadline-us N   how long a request waits for others (default 2000)\n"
     "  --trace           every instruction, on standard error\n"
@@ -66,11 +67,13 @@ static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64
 static bool take_number(struct arguments *arguments, const char *name, const char *text, bool *bad) {
     uint64_t number = 0;
     const uint64_t least = strcmp(name, "--seed") == 0 || strcmp(name, "--deadline-us") == 0 ? 0 : 1;
-    const uint64_t most = strcmp(name, "--threads") == 0 ? 256 : UINT64_C(1) << 40;
+    const uint64_t most = strcmp(name, "--threads") == 0 ? 256 : UINT64_C(1) << 20;
     *bad = !parse_number(text, least, most, &number);
     if (strcmp(name, "--threads") == 0) {
         arguments->run.mode = RUN_THREADS;
         arguments->run.threads = (uint32_t)number;
+    } else if (strcmp(name, "--in-flight") == 0) {
+        arguments->run.in_flight = (size_t)number;
     } else if (strcmp(name, "--batch") == 0) {
         arguments->run.limits.requests = (size_t)number;
     } else if (strcmp(name, "--deadline-us") == 0) {

@@ -10,7 +10,7 @@
 const struct run_options run_defaults = {
     .mode = RUN_BATCHED,
     .threads = 2,
-    .in_flight = 4096,
+    .in_flight = 1024,
     .limits = {.requests = 4096, .bytes = (size_t)4 << 20, .deadline_ns = UINT64_C(2000000)}};
 
 static enum svmx_status run_parts(struct batcher *batcher, svmx_executor_t *executor, const struct block *block,

@@ -30,7 +30,7 @@ struct run_options {
     FILE *trace; /* NULL: none */
 };
 
-/* 4096 transactions in flight, 4096 requests or 4 MiB a batch, 2 ms. */
+/* 1024 transactions in flight (more of them fall out of the cache), 4096 requests or 4 MiB a batch, 2 ms. */
 extern const struct run_options run_defaults;
 
 /* What came of it. */

@@ -263,14 +263,35 @@ unsigned u256_bytes(struct u256 a) {
     return 0;
 }
 
+/* Compilers make one instruction of this, and of its counterpart below. */
+static uint64_t load_word(const uint8_t *at) {
+    return (uint64_t)at[0] << 56 | (uint64_t)at[1] << 48 | (uint64_t)at[2] << 40 | (uint64_t)at[3] << 32 |
+           (uint64_t)at[4] << 24 | (uint64_t)at[5] << 16 | (uint64_t)at[6] << 8 | (uint64_t)at[7];
+}
+
+static void store_word(uint64_t word, uint8_t *at) {
+    at[0] = (uint8_t)(word >> 56);
+    at[1] = (uint8_t)(word >> 48);
+    at[2] = (uint8_t)(word >> 40);
+    at[3] = (uint8_t)(word >> 32);
+    at[4] = (uint8_t)(word >> 24);
+    at[5] = (uint8_t)(word >> 16);
+    at[6] = (uint8_t)(word >> 8);
+    at[7] = (uint8_t)word;
+}
+
 struct u256 u256_from(const uint8_t *bytes, size_t count) {
     struct u256 a = {{0}};
+    if (count == 32) {
+        for (int i = 0; i < 4; i++) a.w[3 - i] = load_word(bytes + 8 * i);
+        return a;
+    }
     for (size_t i = 0; i < count && i < 32; i++) a.w[i / 8] |= (uint64_t)bytes[count - 1 - i] << (i % 8 * 8);
     return a;
 }
 
 void u256_to(struct u256 a, uint8_t bytes[32]) {
-    for (size_t i = 0; i < 32; i++) bytes[31 - i] = (uint8_t)(a.w[i / 8] >> (i % 8 * 8));
+    for (int i = 0; i < 4; i++) store_word(a.w[3 - i], bytes + 8 * i);
 }
 
 void u256_to_address(struct u256 a, uint8_t address[20]) {

@@ -3,7 +3,7 @@
  * time, one transaction after another or a transaction a thread.
  *
  *   transfers    two hashes of 64 bytes each: what parking costs where there is little to gain
- *   hashes       32 hashes of 1 KiB each
+ *   hashes       64 hashes of 1 KiB each
  *   signatures   8 signatures each, beside its own
  *   mixed        all of them; conflicts: each depends on the one before
  *
