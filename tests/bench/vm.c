@@ -122,7 +122,7 @@ static void measure(struct scene *scene, const struct vm_case *c) {
 /* Why it cannot be measured here; NULL: it can. */
 static const char *open_scene(struct scene *scene, char *text, size_t bytes) {
     const struct svmx_options options = {
-        .size = sizeof options, .backends = "simd", .policy = "order", .profile = "off"};
+        .size = sizeof options, .backends = "simd,stop", .policy = "order", .profile = "off"};
     struct svmx_device device = {.size = sizeof device};
     struct svmx_error error;
     if (!sign_is_there()) return "this was built without libsecp256k1";
