@@ -7,6 +7,9 @@ check_PROGRAMS += %D%/chain %D%/embed %D%/grid-objects
 %C%_grid_objects_CPPFLAGS = $(public_cppflags)
 %C%_grid_objects_LDADD = libsvmx.la
 
+# From other languages: compiled and run by tests/build/embedding.sh.
+EXTRA_DIST += %D%/embed.cpp %D%/embed.py
+
 if HAVE_SHARED
 check_LTLIBRARIES += %D%/template-plugin/template.la
 %C%_template_plugin_template_la_CPPFLAGS = $(public_cppflags)

@@ -10,7 +10,8 @@ bench_programs = \
 	%D%/ops_field \
 	%D%/signatures \
 	%D%/routing \
-	%D%/routing_devices $(opencl_bench_programs)
+	%D%/routing_devices \
+	%D%/vm $(opencl_bench_programs)
 EXTRA_PROGRAMS += $(bench_programs)
 
 bench_common = %D%/bench.c %D%/bench.h %D%/row.c
@@ -80,6 +81,11 @@ endif
 %C%_routing_devices_SOURCES = %D%/routing_devices.c $(bench_common)
 %C%_routing_devices_CPPFLAGS = $(public_cppflags)
 %C%_routing_devices_LDADD = libsvmx.la -lm
+
+# Suite vm: examples/contract-vm.
+%C%_vm_SOURCES = %D%/vm.c $(bench_common)
+%C%_vm_CPPFLAGS = $(public_cppflags)
+%C%_vm_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la -lm
 
 # Suite opencl: the executor beside the plain API on the same device.
 opencl_bench_programs =
