@@ -1,6 +1,7 @@
 EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
 	%D%/BENCHMARKS.md \
+	%D%/EMBEDDING.md \
 	%D%/FIGURES.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \

@@ -133,5 +133,7 @@ chmod 777 "$cache"
 for action in list verify clear; do refused 3 'others may write the folder: chmod go-w' $action; done
 [ "$(files)" -eq 3 ]
 verdict "it was left alone" $?
+chmod 1777 "$cache" # as /tmp is
+refused 3 "everybody may write into $cache: give a folder of its own in it" list --dir "$cache"
 
 finish

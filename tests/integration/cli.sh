@@ -131,11 +131,19 @@ for option in --device=none --device=reference --backend=none; do
     call devices $option --json
     json "devices $option: the reference code alone" "[v['backend'] for v in d['devices']] == ['reference']"
 done
-refused 3 "cannot open the executor: " devices --backend nosuchbackend
+refused 3 "cannot open the executor: --backend: item 1: no backend 'nosuchbackend'; known: " devices --backend nosuchbackend
 err_has nosuchbackend && err_has SVMX_ERR_UNKNOWN
 verdict "an unknown backend is named, with its status" $?
-refused 3 "cannot open the executor: " devices --backend 'simd,,simd'
-refused 3 "cannot open the executor: " run sha256 --device nosuchbackend
+refused 3 "cannot open the executor: --backend: item 2 at character 6, " devices --backend 'simd,,simd'
+refused 3 "cannot open the executor: --device: no backend 'nosuchbackend'; known: " run sha256 --device nosuchbackend
+refused 3 "cannot open the executor: --device: a device is missing after ':'" run sha256 --device simd:
+refused 3 "cannot open the executor: --policy: 'never': give auto, cpu, " run sha256 --policy never
+refused 3 "cannot open the executor: --policy: 'auto:9..5': LOW is more than HIGH" run sha256 --policy auto:9..5
+setting=SUPERVM_POLICY=never
+refused 3 "cannot open the executor: SUPERVM_POLICY: 'never': give auto, cpu, " run sha256
+setting=SUPERVM_BACKENDS=nosuchbackend
+refused 3 "cannot open the executor: SUPERVM_BACKENDS: item 1: no backend 'nosuchbackend'" run sha256
+setting=
 if [ $simd ]; then
     refused 3 "simd:gpu" devices --device simd:gpu
     call devices --device simd --threads 1 --variant scalar --json
@@ -524,7 +532,7 @@ refused 2 "PLUGIN is missing" conform
 refused 2 "is neither a file NAME.so nor the name of a backend" conform simd,none
 refused 2 "--device: 'a,b' is not the number or the name of one device" conform simd --device a,b
 refused 3 "cannot open the plugin './nosuchplugin.so': No such file" conform ./nosuchplugin.so
-refused 3 nosuchbackend conform nosuchbackend
+refused 3 "cannot open the executor: PLUGIN: no backend 'nosuchbackend'; known: " conform nosuchbackend
 refused 3 "cannot open the executor: " conform "$work/plugins/broken.so"
 if [ $simd ]; then
     call conform simd
@@ -532,12 +540,13 @@ if [ $simd ]; then
         [ "$(tail -n 1 "$work/out")" = 'simd conforms' ]
     verdict "conform simd: exact, it conforms" $?
     refused 2 "did you mean sha256?" conform simd --op sha265
+    refused 3 "cannot open the executor: --device demands simd:7, but no device of simd is that" conform simd --device 7
     call conform "$SUPERVM_BACKEND_PATH/../backends/simd.so" --op sum_f32 --size 1000 --json
     json "conform FILE --op --size --json" "d['conforms'] and d['plugin'].startswith('/') and '..' not in d['plugin']
     and [(o['name'], o['verdict'], o['batches'], o['tasks'], o['reason']) for v in d['devices'] for o in v['operations']]
-    == [('sum_f32', 'exact', 3, 4, '')] and d['devices'][0]['exact'] == 1 and d['devices'][0]['wrong'] == 0"
+    == [('sum_f32', 'exact', 6, 10, '')] and d['devices'][0]['exact'] == 1 and d['devices'][0]['wrong'] == 0"
 else
-    skip "conform simd" "no simd backend" 3
+    skip "conform simd" "no simd backend" 4
 fi
 
 echo "# devices that fail"
@@ -585,6 +594,15 @@ if [ -e "$drivers/check.so" ]; then
     exits 4 && grep -Eq '^vec_add_f32 +WRONG ' "$work/out" && out_has 'out differs from byte ' &&
         out_has '0 exact, 1 wrong, 0 refused, 0 not supported' && out_has 'check.so DOES NOT CONFORM'
     verdict "conform: a wrong bit is found" $?
+    call conform "$check" --device 'dispatch@3=bitflip' --op vec_add_f32 --size 100
+    exits 4 && out_has 'size 100, example of seed 1, 1 task a batch: out differs'
+    verdict "conform: and which data it was: an example" $?
+    call conform "$check" --device 'dispatch@7=bitflip' --op vec_add_f32 --size 100
+    exits 4 && out_has 'size 100, wild data of seed 5, 1 task a batch: out differs'
+    verdict "conform: wild data of four kinds" $?
+    call conform "$check" --device 'dispatch@8=bitflip' --op sha256 --size 100
+    exits 4 && out_has 'size 100, example of seed 1, 5 tasks a batch: digests differs'
+    verdict "conform: all of it as one batch" $?
     call conform "$check" --device 'dispatch@all=bitflip' --op vec_add_f32
     exits 4 && grep -Eq '^vec_add_f32 +refused ' "$work/out" && out_has '0 exact, 0 wrong, 1 refused'
     verdict "conform: known answers that fail are a refusal" $?
@@ -598,7 +616,7 @@ if [ -e "$drivers/check.so" ]; then
     exits 4 && grep -Eq '^eigh_f64 +refused ' "$work/out" && out_has 'the device was given up: ' && out_has ' 0 wrong, '
     verdict "conform: a device that is lost is a refusal" $?
 else
-    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 15
+    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 18
 fi
 
 finish

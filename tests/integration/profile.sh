@@ -71,8 +71,8 @@ verdict "--device by number" $?
 call show --device 'Some <GPU>' --op sha256
 exits 0 && out_has '8 cells'
 verdict "--device by a part of its name" $?
-refused 2 "nothing was measured of 'sha257' (did you mean sha256?)" show --op sha257
-refused 2 "on a device 'nobody'" show --device nobody
+refused 1 "nothing was measured of 'sha257' (did you mean sha256?)" show --op sha257
+refused 1 "nothing was measured on a device 'nobody'" show --device nobody
 call show --json
 json "show --json" 0 "len(d['cells']) == 37 and len(d['devices']) == 3 and d['devices'][0]['threads'] == 16
     and [(x['test'], x['modelled']) for x in d['devices']] == [(False, False), (False, False), (True, True)]
