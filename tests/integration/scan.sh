@@ -287,15 +287,18 @@ else
 fi
 
 echo "# Level Zero"
-# The test driver of the Level Zero backend: a place for its scan, which must be labelled.
-call devices --backend levelzero,stop
-if exits 0 && out_has 'levelzero  loaded'; then
-    call threshold-scan --backend levelzero,stop --op vec_add_f32 --sizes 1K --output "$csv" --quiet
-    exits 0
-    verdict "SIMD and Level Zero" $?
-    rows "SIMD and Level Zero: labelled" "$csv" "len(r) >= 1 and $good and all('[' in x['device'] for x in r)"
+driver=${SVMX_TEST_BUILDDIR:-/nonexistent}/tests/drivers/ze_cpu/ze_cpu.so
+if [ -e "$backends/levelzero.so" ] && [ -e "$driver" ] && [ -r $pocl ]; then
+    ZE_ENABLE_ALT_DRIVERS=$driver
+    export ZE_ENABLE_ALT_DRIVERS
+    call threshold-scan --backend levelzero,stop --op vec_add_f32 --sizes 1K,4K --output "$csv"
+    exits 0 && out_has '[TEST DEVICE]'
+    verdict "SIMD and Level Zero's test driver" $?
+    rows "SIMD and Level Zero's test driver: labelled as such" "$csv" "len(r) >= 2 and $good
+        and all(x['backend'] == 'levelzero' and '[TEST DEVICE]' in x['device'] for x in r)"
+    unset ZE_ENABLE_ALT_DRIVERS
 else
-    skip "Level Zero" "no levelzero backend, or no driver for it" 2
+    skip "Level Zero" "no levelzero backend, or no test driver for it" 2
 fi
 
 echo "# the script"
