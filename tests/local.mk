@@ -68,4 +68,4 @@ test-backends.stamp: $(check_LTLIBRARIES)
 	$(AM_V_GEN)$(SHELL) $(top_srcdir)/scripts/place-modules $(abs_top_builddir)/test-backends $(SVMX_OBJDIR) \
 	  $(check_LTLIBRARIES) && : >$@
 CLEANFILES += test-backends.stamp
-$(TEST_LOGS): backends.stamp test-backends.stamp $(opencl_layer) svmx$(EXEEXT) $(top_srcdir)/tests/run-suite
+$(TEST_LOGS): backends.stamp test-backends.stamp $(opencl_layer) $(ze_cpu_driver) svmx$(EXEEXT) $(top_srcdir)/tests/run-suite
