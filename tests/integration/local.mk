@@ -40,3 +40,8 @@ if BUILD_SIM
 plain_suites += %D%/tsan_sim
 %C%_tsan_sim_LDADD = libsvmx.la
 endif
+
+if BUILD_LEVELZERO
+plain_suites += %D%/test_levelzero_faults
+%C%_test_levelzero_faults_LDADD = libsvmx-core.la
+endif
