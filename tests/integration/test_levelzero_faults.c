@@ -69,9 +69,14 @@ static const char *run_batch(svmx_executor_t *executor) {
     prewarm(executor, "vec_add_f32", TRIAL_ITEMS);
     prewarm(executor, "sum_f32", 1);
     if (svmx_batch_create(executor, &batch) != SVMX_OK || trial_add(&trial, batch) != SVMX_OK ||
-        svmx_sum_f32(batch, &sum, ones, ITEMS) != SVMX_OK || svmx_run(batch) != SVMX_OK)
+        svmx_sum_f32(batch, &sum, ones, ITEMS) != SVMX_OK || svmx_run(batch) != SVMX_OK) {
+        (void)complain("a batch failed");
         return NULL;
-    if (!trial_is_right(&trial) || sum != (float)ITEMS) who = NULL;
+    }
+    if (!trial_is_right(&trial) || sum != (float)ITEMS) {
+        (void)complain("an answer is wrong");
+        who = NULL;
+    }
     for (uint32_t i = 0; who && i < 2; i++) {
         struct svmx_receipt receipt = {.size = sizeof receipt};
         struct svmx_device device = {.size = sizeof device};
@@ -80,8 +85,10 @@ static const char *run_batch(svmx_executor_t *executor) {
             who = NULL;
         else if (strcmp(device.backend, "simd") == 0)
             who = "simd";
-        else if (strcmp(device.backend, "levelzero") != 0)
+        else if (strcmp(device.backend, "levelzero") != 0) {
+            (void)complain(device.backend);
             who = NULL;
+        }
     }
     svmx_batch_destroy(batch);
     return who;
