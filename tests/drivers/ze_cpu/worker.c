@@ -122,8 +122,8 @@ static void run_one(struct zecpu_worker *worker, size_t at) {
     memmove(worker->pending + at, worker->pending + at + 1, (--worker->count - at) * sizeof *worker->pending);
     worker->running = command;
     zecpu_unlock();
-    if (command->signal && command->signal->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) zecpu_clock_near_wrap();
-    const uint64_t begun = zecpu_now_ns(), start = zecpu_ticks();
+    const bool timed = command->signal && command->signal->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+    const uint64_t begun = zecpu_now_ns(), start = timed ? zecpu_clock_start() : zecpu_ticks();
     const bool alive = zecpu_call_command() == ZE_RESULT_SUCCESS && zecpu_run(worker, command);
     if (worker->device->slowness > 1 && command->op <= ZECPU_OP_FILL)
         sleep_ns((zecpu_now_ns() - begun) * (worker->device->slowness - 1));
