@@ -30,6 +30,29 @@ static void race(void) {
     client_close();
 }
 
+/* A wait for an event is no barrier: the kernel waits for the copy of b, and not for that of a. */
+static void wait_is_no_barrier(void) {
+    struct add add;
+    struct events events;
+    client_open();
+    client_add_open(&add);
+    client_events_open(&events, 0, NULL);
+    ze_command_queue_handle_t queue = client_queue();
+    ze_command_list_handle_t list = client_list();
+    MUST(zeCommandListAppendMemoryCopy(list, add.a, add.host_a, BYTES, NULL, 0, NULL));
+    MUST(zeCommandListAppendMemoryCopy(list, add.b, add.host_b, BYTES, events.all[0], 0, NULL));
+    MUST(zeCommandListAppendWaitOnEvents(list, 1, events.all));
+    client_add_launch(&add, list, NULL, NULL);
+    MUST(zeCommandListClose(list));
+    MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    MUST(zeCommandQueueSynchronize(queue, UINT64_MAX));
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandQueueDestroy(queue));
+    client_events_close(&events);
+    client_add_close(&add);
+    client_close();
+}
+
 /* Looks into device memory: prints "seen" if it can. */
 static void peek(void) {
     client_open();
@@ -317,6 +340,7 @@ static void leak_log(void) {
 }
 
 const struct scenario client_wrong[] = {{"race", race},
+                                        {"wait-is-no-barrier", wait_is_no_barrier},
                                         {"peek", peek},
                                         {"unset-argument", unset_argument},
                                         {"argument-size", argument_size},

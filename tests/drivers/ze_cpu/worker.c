@@ -6,6 +6,9 @@
  *               ^ any of these, if    ^ when those before it are over
  *                 its events are signalled
  *
+ * A wait for events holds back what comes after it until they are signalled. It is no barrier: what comes before it may
+ * take longer.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ze_cpu.h"
@@ -67,8 +70,8 @@ static void use(const struct zecpu_command *command, int by) {
 /* ---- the choice of the next one ---------------------------------------------------------------------------------------- */
 
 bool zecpu_command_is_wall(const struct zecpu_command *command) {
-    return command->in_order || command->op == ZECPU_OP_BARRIER || command->op == ZECPU_OP_WAIT ||
-           command->op == ZECPU_OP_LIST_END || command->op == ZECPU_OP_FENCE;
+    return command->in_order || command->op == ZECPU_OP_BARRIER || command->op == ZECPU_OP_LIST_END ||
+           command->op == ZECPU_OP_FENCE;
 }
 
 static bool is_ready(const struct zecpu_command *command) {
@@ -89,10 +92,11 @@ static uint64_t draw(uint64_t *state) {
 static size_t choose(struct zecpu_worker *worker) {
     size_t chosen = SIZE_MAX, candidates = 0;
     for (size_t i = 0; i < worker->count; i++) {
-        const bool wall = zecpu_command_is_wall(worker->pending[i]);
+        const struct zecpu_command *command = worker->pending[i];
+        const bool wall = zecpu_command_is_wall(command), ready = is_ready(command);
         if (wall && i) break;
-        if (is_ready(worker->pending[i]) && draw(&worker->random) % ++candidates == 0) chosen = i;
-        if (wall || !zecpu_settings.shuffle) break;
+        if (ready && draw(&worker->random) % ++candidates == 0) chosen = i;
+        if (wall || (command->op == ZECPU_OP_WAIT && !ready) || !zecpu_settings.shuffle) break;
     }
     return chosen;
 }

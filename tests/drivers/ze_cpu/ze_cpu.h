@@ -321,7 +321,7 @@ struct zecpu_launch {
 struct zecpu_pool {
     struct zecpu_object object;
     uint32_t count, flags;
-    bool counts; /* counter-based events */
+    uint32_t counts; /* counter-based events: flags of the lists that may signal them; 0: plain ones */
     unsigned char *used;
 };
 

@@ -103,7 +103,7 @@ spirv-as --target-env spv1.0 "$source/client_constant.spvasm" -o "$work/client_c
 
 for way in loader stand-in; do
     for scenario in regular immediate arguments native constants doubles limits fills times; do
-        right "$scenario through the $way" $way $scenario
+        right "$scenario through the $way" "$way" "$scenario"
     done
 done
 right "in-order lists and events that count, through the stand-in" stand-in in-order
@@ -162,6 +162,9 @@ wrong race "a copy and a later kernel touch the same bytes, and nothing orders t
 through loader race
 says report "a kernel and a later copy touch the same bytes"
 ok "race is reported: a kernel and a later copy touch the same bytes" $?
+through loader wait-is-no-barrier
+[ "$(grep -c 'a copy and a later kernel' "$work/report")" -eq 1 ]
+ok "wait-is-no-barrier is reported: of two copies the one that is not waited for" $?
 
 through loader peek
 [ "$code" -eq 0 ] && says out seen
