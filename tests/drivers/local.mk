@@ -75,5 +75,13 @@ ze_cpu_driver = %D%/ze_cpu/ze_cpu.so %D%/ze_cpu/loader/libze_loader.so.1
 	$(AM_V_GEN)cp %D%/ze_cpu/$(SVMX_OBJDIR)/ze_cpu.so $@
 %D%/ze_cpu/loader/libze_loader.so.1: %D%/ze_cpu/ze_loader.la
 	$(AM_V_GEN)$(MKDIR_P) %D%/ze_cpu/loader && cp %D%/ze_cpu/$(SVMX_OBJDIR)/ze_loader.so $@
+
+# Its own suite.
+shell_suites += %D%/ze_cpu/ze_cpu.sh
+check_PROGRAMS += %D%/ze_cpu/client
+%C%_ze_cpu_client_SOURCES = %D%/ze_cpu/client.c %D%/ze_cpu/client.h %D%/ze_cpu/client_work.c %D%/ze_cpu/client_wrong.c
+%C%_ze_cpu_client_LDADD = $(LEVELZERO_LIBS)
 CLEANFILES += $(ze_cpu_driver) %D%/ze_cpu/libze_cpu.la %D%/ze_cpu/ze_cpu.la %D%/ze_cpu/ze_loader.la
 endif
+EXTRA_DIST += %D%/ze_cpu/README.md %D%/ze_cpu/client.cl %D%/ze_cpu/client_constant.spvasm %D%/ze_cpu/client_fp64.cl \
+	%D%/ze_cpu/ze_cpu.sh

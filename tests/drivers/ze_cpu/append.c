@@ -11,17 +11,27 @@
 
 /* ---- every command ------------------------------------------------------------------------------------------------------ */
 
+static ze_result_t check_counting(const char *function, const struct zecpu_list *list,
+                                  const struct zecpu_event *event) {
+    const uint32_t wanted = list->worker ? NEWER_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE
+                                         : NEWER_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE;
+    const char *wrong = NULL;
+    if (!event->pool->counts) return ZE_RESULT_SUCCESS;
+    if (!list->in_order)
+        wrong = "can be signalled by an in-order list only";
+    else if (!(event->pool->counts & wanted))
+        wrong = "is of a pool that was not made for this kind of list";
+    if (wrong) zecpu_misuse("%s: a counter-based event %s", function, wrong);
+    return wrong ? ZE_RESULT_ERROR_INVALID_ARGUMENT : ZE_RESULT_SUCCESS;
+}
+
 static ze_result_t check_events(const char *function, const struct zecpu_list *list, ze_event_handle_t signal,
                                 uint32_t count, ze_event_handle_t *waits) {
     if (signal && !zecpu_object_check(signal, ZECPU_EVENT, function)) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
     if (count && !waits) return ZE_RESULT_ERROR_INVALID_SIZE;
     for (uint32_t i = 0; i < count; i++)
         if (!zecpu_object_check(waits[i], ZECPU_EVENT, function)) return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
-    if (signal && ((const struct zecpu_event *)signal)->pool->counts && !list->in_order) {
-        zecpu_misuse("%s: a counter-based event can be signalled by an in-order list only", function);
-        return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-    return ZE_RESULT_SUCCESS;
+    return signal ? check_counting(function, list, (const struct zecpu_event *)signal) : ZE_RESULT_SUCCESS;
 }
 
 /* The list may be appended to. */
@@ -85,9 +95,9 @@ static ze_result_t check_launch(const char *function, const struct zecpu_list *l
 static struct zecpu_command launch_of(struct zecpu_kernel *kernel, const ze_group_count_t *count, bool indirect) {
     struct zecpu_command command = {.op = ZECPU_OP_KERNEL, .launch.kernel = kernel};
     struct zecpu_launch *launch = &command.launch;
-    launch->values = malloc(sizeof kernel->values);
+    launch->values = malloc((kernel->info->argument_count + 1) * sizeof *launch->values);
     if (!launch->values) abort();
-    memcpy(launch->values, kernel->values, sizeof kernel->values);
+    memcpy(launch->values, kernel->values, kernel->info->argument_count * sizeof *launch->values);
     memcpy(launch->group_size, kernel->group_size, sizeof launch->group_size);
     memcpy(launch->offset, kernel->offset, sizeof launch->offset);
     if (indirect)
@@ -128,7 +138,7 @@ ze_result_t zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t han
 
 /* ---- memory -------------------------------------------------------------------------------------------------------------- */
 
-/* Does the range lie in its allocation, and not in device memory that is another context's? */
+/* Does the range lie in its allocation? Memory that is none of ours is the client's affair. */
 static ze_result_t check_range(const char *function, const void *pointer, size_t bytes) {
     return zecpu_memory_range(function, pointer, bytes) ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
 }

@@ -30,10 +30,11 @@ uint32_t zecpu_clock_bits(void) { return zecpu_settings.wrap ? FEW_BITS : USUAL_
 
 uint64_t zecpu_clock_masked(uint64_t ticks) { return ticks & (((uint64_t)1 << zecpu_clock_bits()) - 1); }
 
-void zecpu_clock_near_wrap(void) {
-    const uint64_t wrap = (uint64_t)1 << zecpu_clock_bits();
+uint64_t zecpu_clock_start(void) {
+    const uint64_t now = zecpu_ticks(), wrap = (uint64_t)1 << zecpu_clock_bits();
+    const uint64_t add = 2 * wrap - BEFORE_WRAP - zecpu_clock_masked(now);
     uint64_t none = 0;
-    const uint64_t add = 2 * wrap - BEFORE_WRAP - zecpu_clock_masked(zecpu_ticks());
-    if (zecpu_settings.wrap)
-        atomic_compare_exchange_strong_explicit(&leap, &none, add, memory_order_relaxed, memory_order_relaxed);
+    const bool leaps = zecpu_settings.wrap && atomic_compare_exchange_strong_explicit(
+                                                  &leap, &none, add, memory_order_relaxed, memory_order_relaxed);
+    return leaps ? now + add : now;
 }

@@ -20,7 +20,7 @@ static void describe(struct zecpu_device *device, uint32_t index, struct zecpu_d
     device->index = index;
     device->root = root;
     device->memory_bytes = FIRST_MEMORY_BYTES >> root->index;
-    device->largest_bytes = device->memory_bytes / 2;
+    device->largest_bytes = device->memory_bytes / 4;
     device->slowness = root->index + 1;
     device->integrated = zecpu_settings.integrated || root->index % 2 == 1;
     device->fp64 = !zecpu_settings.no_fp64;

@@ -23,10 +23,11 @@ void zecpu_event_stamps(const struct zecpu_event *event, ze_kernel_timestamp_res
 
 /* ---- pools ------------------------------------------------------------------------------------------------------- */
 
-static bool counts(const void *chain) {
+static uint32_t counts(const void *chain) {
     for (const struct newer_event_pool_counter_based_exp_desc *at = chain; at; at = at->pNext)
-        if ((uint32_t)at->stype == NEWER_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC) return true;
-    return false;
+        if ((uint32_t)at->stype == NEWER_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC)
+            return at->flags ? at->flags : NEWER_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE;
+    return 0;
 }
 
 ze_result_t zeEventPoolCreate(ze_context_handle_t context, const ze_event_pool_desc_t *desc, uint32_t device_count,
@@ -140,7 +141,6 @@ ze_result_t zeEventHostReset(ze_event_handle_t handle) {
     return ZE_RESULT_SUCCESS;
 }
 
-/* Signalled: SUCCESS, even when its device was lost after that. */
 static ze_result_t wait_for(const struct zecpu_event *event, uint64_t timeout_ns) {
     const uint64_t deadline = zecpu_deadline(timeout_ns);
     ze_result_t result = ZE_RESULT_SUCCESS;

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { MOST_RANGES = ZECPU_MAX_ARGUMENTS, LOOK_BACK = 256, LONGEST_CHAIN = 32 };
+enum { MOST_RANGES = ZECPU_MAX_ARGUMENTS, LOOK_BACK = 256, LONGEST_CHAIN = 32, MOST_WAITS = 16 };
 
 struct range {
     const char *at;
@@ -61,7 +61,7 @@ static const struct zecpu_command *signaller(const struct zecpu_worker *worker, 
     return worker->running && worker->running->signal == event ? worker->running : NULL;
 }
 
-/* Does `later` wait, by way of events, for `earlier`? An event of another worker may well do that: then yes. */
+/* Does `later` wait, by way of events, for `earlier`? An event that another worker signals may do that: then yes. */
 static bool ordered(const struct zecpu_worker *worker, const struct zecpu_command *earlier,
                     const struct zecpu_command *later, int links) {
     for (uint32_t i = 0; i < later->wait_count; i++) {
@@ -74,20 +74,31 @@ static bool ordered(const struct zecpu_worker *worker, const struct zecpu_comman
     return false;
 }
 
-static void compare(const struct zecpu_worker *worker, const struct zecpu_command *earlier,
-                    const struct zecpu_command *later) {
+/* The waits that stand between the two hold `later` back as well. */
+static bool held_back(const struct zecpu_worker *worker, const struct zecpu_command *earlier,
+                      const struct zecpu_command *const *waits, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (ordered(worker, earlier, waits[i], LONGEST_CHAIN)) return true;
+    return false;
+}
+
+static void tell(const struct zecpu_command *earlier, const struct zecpu_command *later) {
     static const char *const names[] = {"kernel", "copy", "copy of a region", "fill"};
-    if (!clash(earlier, later) || ordered(worker, earlier, later, LONGEST_CHAIN)) return;
     zecpu_misuse("a %s and a later %s touch the same bytes, and nothing orders them", names[earlier->op],
                  names[later->op]);
 }
 
 void zecpu_hazard_check(const struct zecpu_worker *worker, const struct zecpu_command *command) {
-    size_t looked = 0;
-    if (zecpu_command_is_wall(command)) return;
-    for (size_t i = worker->count; i-- > 0 && looked < LOOK_BACK; looked++) {
-        if (zecpu_command_is_wall(worker->pending[i])) return;
-        compare(worker, worker->pending[i], command);
+    const struct zecpu_command *waits[MOST_WAITS + 1] = {command};
+    size_t wait_count = 1;
+    if (command->op > ZECPU_OP_FILL) return;
+    for (size_t back = 0; back <= worker->count && back < LOOK_BACK; back++) {
+        const struct zecpu_command *earlier =
+            back < worker->count ? worker->pending[worker->count - 1 - back] : worker->running;
+        if (!earlier || zecpu_command_is_wall(earlier) || wait_count > MOST_WAITS) return;
+        if (earlier->op == ZECPU_OP_WAIT)
+            waits[wait_count++] = earlier;
+        else if (clash(earlier, command) && !held_back(worker, earlier, waits, wait_count))
+            tell(earlier, command);
     }
-    if (worker->running && !zecpu_command_is_wall(worker->running)) compare(worker, worker->running, command);
 }

@@ -6,6 +6,9 @@
  *               ^ any of these, if    ^ when those before it are over
  *                 its events are signalled
  *
+ * A wait for events holds back what comes after it until they are signalled. It is no barrier: what comes before it may
+ * take longer.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "ze_cpu.h"
@@ -67,8 +70,8 @@ static void use(const struct zecpu_command *command, int by) {
 /* ---- the choice of the next one ---------------------------------------------------------------------------------------- */
 
 bool zecpu_command_is_wall(const struct zecpu_command *command) {
-    return command->in_order || command->op == ZECPU_OP_BARRIER || command->op == ZECPU_OP_WAIT ||
-           command->op == ZECPU_OP_LIST_END || command->op == ZECPU_OP_FENCE;
+    return command->in_order || command->op == ZECPU_OP_BARRIER || command->op == ZECPU_OP_LIST_END ||
+           command->op == ZECPU_OP_FENCE;
 }
 
 static bool is_ready(const struct zecpu_command *command) {
@@ -89,10 +92,11 @@ static uint64_t draw(uint64_t *state) {
 static size_t choose(struct zecpu_worker *worker) {
     size_t chosen = SIZE_MAX, candidates = 0;
     for (size_t i = 0; i < worker->count; i++) {
-        const bool wall = zecpu_command_is_wall(worker->pending[i]);
+        const struct zecpu_command *command = worker->pending[i];
+        const bool wall = zecpu_command_is_wall(command), ready = is_ready(command);
         if (wall && i) break;
-        if (is_ready(worker->pending[i]) && draw(&worker->random) % ++candidates == 0) chosen = i;
-        if (wall || !zecpu_settings.shuffle) break;
+        if (ready && draw(&worker->random) % ++candidates == 0) chosen = i;
+        if (wall || (command->op == ZECPU_OP_WAIT && !ready) || !zecpu_settings.shuffle) break;
     }
     return chosen;
 }
@@ -122,8 +126,8 @@ static void run_one(struct zecpu_worker *worker, size_t at) {
     memmove(worker->pending + at, worker->pending + at + 1, (--worker->count - at) * sizeof *worker->pending);
     worker->running = command;
     zecpu_unlock();
-    if (command->signal && command->signal->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP) zecpu_clock_near_wrap();
-    const uint64_t begun = zecpu_now_ns(), start = zecpu_ticks();
+    const bool timed = command->signal && command->signal->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+    const uint64_t begun = zecpu_now_ns(), start = timed ? zecpu_clock_start() : zecpu_ticks();
     const bool alive = zecpu_call_command() == ZE_RESULT_SUCCESS && zecpu_run(worker, command);
     if (worker->device->slowness > 1 && command->op <= ZECPU_OP_FILL)
         sleep_ns((zecpu_now_ns() - begun) * (worker->device->slowness - 1));

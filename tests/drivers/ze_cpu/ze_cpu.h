@@ -186,7 +186,7 @@ enum { ZECPU_TICK_NS = 80 }; /* 12.5 MHz */
 
 uint64_t zecpu_now_ns(void);
 uint64_t zecpu_ticks(void);
-void zecpu_clock_near_wrap(void); /* ZE_CPU_TSWRAP: from the first call on, time goes on from just before the wrap */
+uint64_t zecpu_clock_start(void); /* the same, for a command that is timed: with ZE_CPU_TSWRAP the first leaps */
 uint32_t zecpu_clock_bits(void);  /* valid bits of kernel timestamps */
 uint64_t zecpu_clock_masked(uint64_t ticks);
 
@@ -321,7 +321,7 @@ struct zecpu_launch {
 struct zecpu_pool {
     struct zecpu_object object;
     uint32_t count, flags;
-    bool counts; /* counter-based events */
+    uint32_t counts; /* counter-based events: flags of the lists that may signal them; 0: plain ones */
     unsigned char *used;
 };
 
