@@ -125,6 +125,7 @@ static void run_one(struct zecpu_worker *worker, size_t at) {
     struct zecpu_command *command = worker->pending[at];
     memmove(worker->pending + at, worker->pending + at + 1, (--worker->count - at) * sizeof *worker->pending);
     worker->running = command;
+    worker->context->running++;
     zecpu_unlock();
     const bool timed = command->signal && command->signal->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
     const uint64_t begun = zecpu_now_ns(), start = timed ? zecpu_clock_start() : zecpu_ticks();
@@ -134,6 +135,7 @@ static void run_one(struct zecpu_worker *worker, size_t at) {
     const uint64_t end = zecpu_ticks();
     zecpu_lock();
     worker->running = NULL;
+    worker->context->running--;
     if (!alive) zecpu_context_lose(worker->context, worker->device);
     if (!alive) command->signal = NULL;
     end_command(command, start, end);

@@ -168,7 +168,8 @@ struct zecpu_device {
 
 struct zecpu_context {
     struct zecpu_object object;
-    uint32_t lost; /* a bit for each root device; with the lock */
+    uint32_t lost;    /* a bit for each root device; with the lock */
+    uint32_t running; /* commands of its workers; with the lock */
 };
 
 ze_result_t zecpu_driver_init(void); /* once; every later call answers what the first did */
