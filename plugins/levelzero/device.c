@@ -84,7 +84,7 @@ enum svmx_status lz_devices_find(struct lz_backend *backend) {
     const ze_result_t result = list_drivers(backend, &count, drivers);
     if (result != ZE_RESULT_SUCCESS || count == 0)
         return lz_refuse(backend, SVMX_ERR_UNSUPPORTED,
-                         "no Level Zero driver (%s, %#x): for an Intel GPU install intel-level-zero-gpu",
+                         "no Level Zero driver (%s, %#x): for an Intel GPU install libze-intel-gpu1",
                          result == ZE_RESULT_SUCCESS ? "none listed" : lz_result_name(result), (unsigned)result);
     backend->devices = backend->host->alloc(backend->host, MAX_DEVICES * sizeof *backend->devices, 64);
     if (!backend->devices) return lz_refuse(backend, SVMX_ERR_MEMORY, "no memory for devices");

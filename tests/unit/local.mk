@@ -131,6 +131,11 @@ criterion_suites += \
 %C%_test_opencl_faults_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 endif
 
+if BUILD_LEVELZERO
+criterion_suites += %D%/test_levelzero_backend
+%C%_test_levelzero_backend_LDADD = plugins/levelzero/liblevelzero.la $(CRITERION_LIBS)
+endif
+
 # By way of a variable: automake would take a rule for the log itself for the whole of its rule.
 operations_doc_log = %D%/test_operations_doc.log
 $(operations_doc_log): docs/OPERATIONS.md
