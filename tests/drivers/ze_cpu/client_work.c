@@ -420,6 +420,26 @@ static void hang(void) {
     client_close();
 }
 
+/* The device is lost while a command hangs: everything can be destroyed at once, though nothing can be waited for. */
+static void lost_under_way(void) {
+    struct add add;
+    pthread_t thread;
+    client_open();
+    client_add_open(&add);
+    ze_command_queue_handle_t queue = client_queue();
+    ze_command_list_handle_t list = client_list();
+    client_add_append(&add, list, true, NULL);
+    MUST(zeCommandListClose(list));
+    MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    EXPECT(zeCommandQueueSynchronize(queue, UINT64_MAX) == ZE_RESULT_ERROR_DEVICE_LOST);
+    EXPECT(pthread_create(&thread, NULL, end_hang, NULL) == 0);
+    client_add_close(&add);
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandQueueDestroy(queue));
+    EXPECT(pthread_join(thread, NULL) == 0);
+    client_close();
+}
+
 /* The second allocation of device memory fails, and only that. */
 static void second_fails(void) {
     const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
@@ -457,6 +477,7 @@ const struct scenario client_work[] = {{"regular", regular},
                                        {"every-device", every_device},
                                        {"times", times},
                                        {"lost", lost},
+                                       {"lost-under-way", lost_under_way},
                                        {"late", late},
                                        {"hang", hang},
                                        {"second-fails", second_fails},

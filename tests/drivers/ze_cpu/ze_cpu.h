@@ -180,6 +180,12 @@ void zecpu_devices_lost(const struct zecpu_device *device, bool lost); /* NULL: 
 bool zecpu_context_is_lost(const struct zecpu_context *context, const struct zecpu_device *device);
 void zecpu_context_lose(struct zecpu_context *context, const struct zecpu_device *device);
 
+/*
+ * Are there users of something of this context, so that it cannot be destroyed? A client that has lost a device cannot wait
+ * for what is under way on it, and must be able to clean up: it is waited for here. With the lock.
+ */
+bool zecpu_context_in_use(const struct zecpu_context *context, const uint32_t *users);
+
 /* ---- clock.c ----------------------------------------------------------------------------------------------------------- */
 
 enum { ZECPU_TICK_NS = 80 }; /* 12.5 MHz */

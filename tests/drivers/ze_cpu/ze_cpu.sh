@@ -186,6 +186,8 @@ for call in zeCommandQueueSynchronize@1 command@2; do
     right "a device that is lost in $call stays so until there is a new context" loader lost \
         ZE_CPU_FAIL="$call=70000001"
 done
+right "what a lost device still runs is waited for by whoever destroys" loader lost-under-way \
+    ZE_CPU_FAIL=zeCommandQueueSynchronize@1=70000001 ZE_CPU_HANG=command@1 ZE_CPU_HANG_FILE="$work/hang"
 right "the second call fails, the others do not" loader second-fails ZE_CPU_FAIL=zeMemAllocDevice@2=70000003
 right "a destroy that fails leaves no leak" loader destroy-fails ZE_CPU_FAIL=zeCommandListDestroy@1=7ffffffe
 right "a call that hangs returns when it may" loader hang ZE_CPU_HANG=zeCommandListClose@1 ZE_CPU_HANG_FILE="$work/hang"
