@@ -118,7 +118,7 @@ static struct call calls[] = {
     {"zeModuleGetProperties", 0},
 };
 
-enum { CALL_COUNT = sizeof calls / sizeof *calls, MAX_PLACES = 64 };
+enum { CALL_COUNT = sizeof calls / sizeof *calls, MAX_PLACES = 128 };
 
 /* What shall happen at which call; written before the first one is looked up. */
 struct place {

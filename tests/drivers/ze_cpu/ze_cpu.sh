@@ -123,8 +123,16 @@ for scenario in regular immediate arguments native constants; do
     fi
 done
 through loader regular ZE_CPU_TRANSLATOR=/no/such/llvm-spirv
-[ "$code" -eq 2 ] && says out "/no/such/llvm-spirv does not run"
+[ "$code" -eq 2 ] && says out "/no/such/llvm-spirv fails, or is not there"
 ok "without llvm-spirv the build log says so" $?
+if [ -r /usr/lib/oclgrind/liboclgrind-rt-icd.so ]; then
+    through loader beyond ZE_CPU_ENGINE=oclgrind OCLGRIND_LOG="$work/oclgrind"
+    clean && grep -q 'Invalid write' "$work/oclgrind"
+    ok "oclgrind finds a kernel that writes beyond its allocation" $?
+else
+    skip "oclgrind finds a kernel that writes beyond its allocation: it is not installed" 1
+fi
+right "SPIR-V that is damaged is refused" loader damaged ZE_CPU_TRANSLATOR=false
 
 # ---- devices
 
@@ -195,6 +203,8 @@ right "a command that hangs is waited for" loader late ZE_CPU_HANG=command@1 ZE_
 through loader regular ZE_CPU_COUNT="$work/count"
 clean && grep -qx 'zeCommandQueueExecuteCommandLists 4' "$work/count" && ! grep -q zeEventCreate "$work/count"
 ok "calls are counted" $?
+all=$(sed -n 's/^ *{"\([A-Za-z]*\)", 0},$/\1@1000000=7ffffffe/p' "$source/calls.c" | paste -s -d , -)
+right "every function can be made to fail" loader regular "ZE_CPU_FAIL=${all:-none}"
 
 # ---- settings
 
