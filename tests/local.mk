@@ -5,6 +5,7 @@
 #                      and fuzzing
 #   TESTS *.sh         shell suites
 #   check_LTLIBRARIES  no suites but check-only plugins for them, in test-backends/, never installed
+#   opencl_layer, ze_cpu_driver   nor these: what stands below a plugin, see tests/drivers
 #
 # Suites choose devices by their order (SUPERVM_POLICY=order), so that they know who computes; those of the router say
 # otherwise themselves.

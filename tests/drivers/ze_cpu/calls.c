@@ -118,7 +118,7 @@ static struct call calls[] = {
     {"zeModuleGetProperties", 0},
 };
 
-enum { CALL_COUNT = sizeof calls / sizeof *calls, MAX_PLACES = 64 };
+enum { CALL_COUNT = sizeof calls / sizeof *calls, MAX_PLACES = 128 };
 
 /* What shall happen at which call; written before the first one is looked up. */
 struct place {
@@ -209,14 +209,6 @@ ze_result_t zecpu_call_device(const char *function, ze_context_handle_t context,
     return failure;
 }
 
-/* A client cannot wait for the command that a lost device was at: so who destroys something does. */
-static void await_the_last(const struct zecpu_object *object) {
-    zecpu_lock();
-    while (object->context && zecpu_context_is_lost(object->context, object->device) && object->context->running)
-        (void)zecpu_wait(UINT64_MAX);
-    zecpu_unlock();
-}
-
 bool zecpu_call_destroy(const char *function, const void *handle, enum zecpu_kind kind, ze_result_t *result) {
     *result = begin(function);
     if (!zecpu_object_check(handle, kind, function)) {
@@ -224,7 +216,6 @@ bool zecpu_call_destroy(const char *function, const void *handle, enum zecpu_kin
         return false;
     }
     if (*result == ZE_RESULT_ERROR_DEVICE_LOST) lose(handle);
-    await_the_last(handle);
     return true;
 }
 

@@ -69,12 +69,16 @@ void client_open_context(void) {
     MUST(result);
 }
 
-void client_open(void) {
+void client_open_driver(void) {
     uint32_t count = 1;
     MUST(zeInit(ZE_INIT_FLAG_GPU_ONLY));
     MUST(zeDriverGet(&count, &client_driver));
     count = 1;
     MUST(zeDeviceGet(client_driver, &count, &client_device));
+}
+
+void client_open(void) {
+    client_open_driver();
     client_open_context();
 }
 

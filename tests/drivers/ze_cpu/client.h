@@ -31,7 +31,8 @@ void client_expect(bool condition, const char *text, const char *file, int line)
 /* Driver, first device, context and the module client.spv. */
 void client_open(void);
 void client_close(void);
-void client_open_context(void);
+void client_open_driver(void);                      /* driver and first device only */
+void client_open_context(void);                     /* the rest */
 void *client_read(const char *name, size_t *bytes); /* a file of the folder */
 ze_result_t client_build(const char *name, const ze_module_constants_t *constants, ze_module_handle_t *module,
                          char *log, size_t log_room);

@@ -211,6 +211,29 @@ static void constants(void) {
     client_close();
 }
 
+/* SPIR-V that ends too early, or has a bit that is not right: refused, or given to the translator, and never a crash. */
+static void damaged(void) {
+    const ze_context_desc_t context_desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
+    size_t bytes;
+    client_open_driver();
+    MUST(zeContextCreate(client_driver, &context_desc, &client_context));
+    uint8_t *data = client_read("client.spv", &bytes);
+    for (size_t at = 0; at < bytes; at += 4) {
+        ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                 .format = ZE_MODULE_FORMAT_IL_SPIRV,
+                                 .inputSize = at + 4,
+                                 .pInputModule = data};
+        ze_module_handle_t module;
+        EXPECT(zeModuleCreate(client_context, client_device, &desc, &module, NULL));
+        desc.inputSize = bytes;
+        data[at + at / 4 % 4] ^= (uint8_t)(1 << at / 4 % 8);
+        EXPECT(zeModuleCreate(client_context, client_device, &desc, &module, NULL));
+        data[at + at / 4 % 4] ^= (uint8_t)(1 << at / 4 % 8);
+    }
+    free(data);
+    MUST(zeContextDestroy(client_context));
+}
+
 /* Does not build: prints why. */
 static void no_doubles(void) {
     char log[4096] = "";
@@ -420,6 +443,26 @@ static void hang(void) {
     client_close();
 }
 
+/* The device is lost while a command hangs: everything can be destroyed at once, though nothing can be waited for. */
+static void lost_under_way(void) {
+    struct add add;
+    pthread_t thread;
+    client_open();
+    client_add_open(&add);
+    ze_command_queue_handle_t queue = client_queue();
+    ze_command_list_handle_t list = client_list();
+    client_add_append(&add, list, true, NULL);
+    MUST(zeCommandListClose(list));
+    MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, NULL));
+    EXPECT(zeCommandQueueSynchronize(queue, UINT64_MAX) == ZE_RESULT_ERROR_DEVICE_LOST);
+    EXPECT(pthread_create(&thread, NULL, end_hang, NULL) == 0);
+    client_add_close(&add);
+    MUST(zeCommandListDestroy(list));
+    MUST(zeCommandQueueDestroy(queue));
+    EXPECT(pthread_join(thread, NULL) == 0);
+    client_close();
+}
+
 /* The second allocation of device memory fails, and only that. */
 static void second_fails(void) {
     const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
@@ -449,6 +492,7 @@ const struct scenario client_work[] = {{"regular", regular},
                                        {"init-drivers", init_drivers},
                                        {"native", native},
                                        {"constants", constants},
+                                       {"damaged", damaged},
                                        {"doubles", doubles},
                                        {"no-doubles", no_doubles},
                                        {"limits", limits},
@@ -457,6 +501,7 @@ const struct scenario client_work[] = {{"regular", regular},
                                        {"every-device", every_device},
                                        {"times", times},
                                        {"lost", lost},
+                                       {"lost-under-way", lost_under_way},
                                        {"late", late},
                                        {"hang", hang},
                                        {"second-fails", second_fails},

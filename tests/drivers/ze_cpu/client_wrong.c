@@ -62,6 +62,22 @@ static void peek(void) {
     client_close();
 }
 
+/* The kernel writes beyond its allocation; for oclgrind only, which finds it. */
+static void beyond(void) {
+    const ze_group_count_t groups = {(COUNT + GROUP - 1) / GROUP, 1, 1};
+    struct add add;
+    client_open();
+    client_add_open(&add);
+    void *small = client_device_memory(BYTES - 4);
+    ze_command_list_handle_t list = client_immediate(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS, 0);
+    MUST(zeKernelSetArgumentValue(add.kernel, 2, sizeof small, &small));
+    MUST(zeCommandListAppendLaunchKernel(list, add.kernel, &groups, NULL, 0, NULL));
+    MUST(zeCommandListDestroy(list));
+    client_free(small);
+    client_add_close(&add);
+    client_close();
+}
+
 /* ---- arguments --------------------------------------------------------------------------------------------------------- */
 
 static void unset_argument(void) {
@@ -342,6 +358,7 @@ static void leak_log(void) {
 const struct scenario client_wrong[] = {{"race", race},
                                         {"wait-is-no-barrier", wait_is_no_barrier},
                                         {"peek", peek},
+                                        {"beyond", beyond},
                                         {"unset-argument", unset_argument},
                                         {"argument-size", argument_size},
                                         {"argument-pointer", argument_pointer},

@@ -6,6 +6,8 @@
  */
 #include "ze_cpu.h"
 
+#define LONGEST_WAIT_NS ((uint64_t)60 * 1000000000u)
+
 static uint32_t bits_of(const struct zecpu_device *device) {
     return device ? 1u << device->root->index : (1u << zecpu_settings.devices) - 1;
 }
@@ -19,6 +21,12 @@ void zecpu_context_lose(struct zecpu_context *context, const struct zecpu_device
     context->lost |= bits_of(device);
     zecpu_devices_lost(device, true);
     zecpu_changed();
+}
+
+bool zecpu_context_in_use(const struct zecpu_context *context, const uint32_t *users) {
+    const uint64_t deadline = zecpu_deadline(LONGEST_WAIT_NS);
+    while (*users && context->lost && zecpu_wait(deadline)) continue;
+    return *users;
 }
 
 static ze_result_t make(const char *function, const ze_context_desc_t *desc, ze_context_handle_t *out) {

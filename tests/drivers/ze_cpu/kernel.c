@@ -41,7 +41,7 @@ ze_result_t zeKernelDestroy(ze_kernel_handle_t handle) {
     ze_result_t result;
     if (!zecpu_call_destroy(__func__, handle, ZECPU_KERNEL, &result)) return result;
     zecpu_lock();
-    const bool used = kernel->users;
+    const bool used = zecpu_context_in_use(kernel->object.context, &kernel->users);
     if (!used) kernel->module->users--;
     zecpu_unlock();
     if (used) {

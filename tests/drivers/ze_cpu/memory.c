@@ -168,14 +168,20 @@ ze_result_t zeMemAllocShared(ze_context_handle_t context, const ze_device_mem_al
     return result ? result : allocate(&wish, desc->pNext, alignment, out);
 }
 
+static void remove_memory(const struct zecpu_memory *memory) {
+    struct zecpu_memory **at = &all;
+    while (*at != memory) at = &(*at)->next;
+    *at = memory->next;
+}
+
 /* Out of the list; NULL, which is misuse: it is not there, of another context, or in use. */
 static struct zecpu_memory *unlink_memory(const char *function, struct zecpu_context *context, const void *pointer) {
     zecpu_lock();
-    struct zecpu_memory **at = &all;
-    while (*at && (*at)->client != pointer) at = &(*at)->next;
-    struct zecpu_memory *memory = *at;
-    const bool foreign = memory && memory->context != context, used = memory && memory->users;
-    if (memory && !foreign && !used) *at = memory->next;
+    struct zecpu_memory *memory = all;
+    while (memory && memory->client != pointer) memory = memory->next;
+    const bool foreign = memory && memory->context != context;
+    const bool used = memory && zecpu_context_in_use(memory->context, &memory->users);
+    if (memory && !foreign && !used) remove_memory(memory);
     zecpu_unlock();
     if (!memory) zecpu_misuse("%s: no allocation begins at %p", function, pointer);
     if (foreign) zecpu_misuse("%s: %p was allocated in another context", function, pointer);

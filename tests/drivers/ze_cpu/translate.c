@@ -120,8 +120,8 @@ static char *log_text(const char *path) {
     if (log) return log;
     (void)snprintf(
         text, sizeof text,
-        "SPIR-V cannot be translated: %s does not run; on Debian and Ubuntu: apt install llvm-spirv-15, or name "
-        "another in ZE_CPU_TRANSLATOR",
+        "SPIR-V cannot be translated: %s fails, or is not there; on Debian and Ubuntu: apt install llvm-spirv-15, or "
+        "name another in ZE_CPU_TRANSLATOR",
         zecpu_settings.translator);
     return strdup(text);
 }

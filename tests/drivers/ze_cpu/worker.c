@@ -108,14 +108,21 @@ static void sleep_ns(uint64_t ns) {
     nanosleep(&time, NULL);
 }
 
+/* That it is over and that its event is signalled is seen in one step. */
 static void end_command(struct zecpu_command *command, uint64_t start, uint64_t end) {
+    struct zecpu_event *event = command->signal;
     use(command, -1);
-    if (command->op == ZECPU_OP_FENCE) command->fence->signalled = true;
-    if (command->signal) {
-        if (!command->signal->pool->counts && command->signal->done)
-            zecpu_misuse("event %u was signalled again before it was reset", (unsigned)command->signal->index);
-        zecpu_event_signal(command->signal, command->signal_value, start, end);
-    }
+    if (command->fence) command->fence->signalled = true;
+    if (event && event->done && !event->pool->counts)
+        zecpu_misuse("event %u was signalled again before it was reset", (unsigned)event->index);
+    if (event) zecpu_event_signal(event, command->signal_value, start, end);
+    zecpu_command_free(command);
+    zecpu_changed();
+}
+
+/* It is not done, and never will be. */
+static void drop_command(struct zecpu_command *command) {
+    use(command, -1);
     zecpu_command_free(command);
     zecpu_changed();
 }
@@ -125,7 +132,6 @@ static void run_one(struct zecpu_worker *worker, size_t at) {
     struct zecpu_command *command = worker->pending[at];
     memmove(worker->pending + at, worker->pending + at + 1, (--worker->count - at) * sizeof *worker->pending);
     worker->running = command;
-    worker->context->running++;
     zecpu_unlock();
     const bool timed = command->signal && command->signal->pool->flags & ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
     const uint64_t begun = zecpu_now_ns(), start = timed ? zecpu_clock_start() : zecpu_ticks();
@@ -135,19 +141,17 @@ static void run_one(struct zecpu_worker *worker, size_t at) {
     const uint64_t end = zecpu_ticks();
     zecpu_lock();
     worker->running = NULL;
-    worker->context->running--;
-    if (!alive) zecpu_context_lose(worker->context, worker->device);
-    if (!alive) command->signal = NULL;
-    end_command(command, start, end);
+    if (alive) {
+        end_command(command, start, end);
+    } else {
+        zecpu_context_lose(worker->context, worker->device);
+        drop_command(command);
+    }
 }
 
 static void drop_all(struct zecpu_worker *worker) {
-    for (size_t i = 0; i < worker->count; i++) {
-        use(worker->pending[i], -1);
-        zecpu_command_free(worker->pending[i]);
-    }
+    for (size_t i = 0; i < worker->count; i++) drop_command(worker->pending[i]);
     worker->count = 0;
-    zecpu_changed();
 }
 
 static void gather(void) {

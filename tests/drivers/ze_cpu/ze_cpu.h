@@ -168,8 +168,7 @@ struct zecpu_device {
 
 struct zecpu_context {
     struct zecpu_object object;
-    uint32_t lost;    /* a bit for each root device; with the lock */
-    uint32_t running; /* commands of its workers; with the lock */
+    uint32_t lost; /* a bit for each root device; with the lock */
 };
 
 ze_result_t zecpu_driver_init(void); /* once; every later call answers what the first did */
@@ -180,6 +179,12 @@ void zecpu_devices_lost(const struct zecpu_device *device, bool lost); /* NULL: 
 /* With the lock. device NULL: all of them. */
 bool zecpu_context_is_lost(const struct zecpu_context *context, const struct zecpu_device *device);
 void zecpu_context_lose(struct zecpu_context *context, const struct zecpu_device *device);
+
+/*
+ * Are there users of something of this context, so that it cannot be destroyed? A client that has lost a device cannot wait
+ * for what is under way on it, and must be able to clean up: it is waited for here. With the lock.
+ */
+bool zecpu_context_in_use(const struct zecpu_context *context, const uint32_t *users);
 
 /* ---- clock.c ----------------------------------------------------------------------------------------------------------- */
 

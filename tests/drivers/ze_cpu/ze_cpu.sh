@@ -123,8 +123,16 @@ for scenario in regular immediate arguments native constants; do
     fi
 done
 through loader regular ZE_CPU_TRANSLATOR=/no/such/llvm-spirv
-[ "$code" -eq 2 ] && says out "/no/such/llvm-spirv does not run"
+[ "$code" -eq 2 ] && says out "/no/such/llvm-spirv fails, or is not there"
 ok "without llvm-spirv the build log says so" $?
+if [ -r /usr/lib/oclgrind/liboclgrind-rt-icd.so ]; then
+    through loader beyond ZE_CPU_ENGINE=oclgrind OCLGRIND_LOG="$work/oclgrind"
+    clean && grep -q 'Invalid write' "$work/oclgrind"
+    ok "oclgrind finds a kernel that writes beyond its allocation" $?
+else
+    skip "oclgrind finds a kernel that writes beyond its allocation: it is not installed" 1
+fi
+right "SPIR-V that is damaged is refused" loader damaged ZE_CPU_TRANSLATOR=false
 
 # ---- devices
 
@@ -186,6 +194,8 @@ for call in zeCommandQueueSynchronize@1 command@2; do
     right "a device that is lost in $call stays so until there is a new context" loader lost \
         ZE_CPU_FAIL="$call=70000001"
 done
+right "what a lost device still runs is waited for by whoever destroys" loader lost-under-way \
+    ZE_CPU_FAIL=zeCommandQueueSynchronize@1=70000001 ZE_CPU_HANG=command@1 ZE_CPU_HANG_FILE="$work/hang"
 right "the second call fails, the others do not" loader second-fails ZE_CPU_FAIL=zeMemAllocDevice@2=70000003
 right "a destroy that fails leaves no leak" loader destroy-fails ZE_CPU_FAIL=zeCommandListDestroy@1=7ffffffe
 right "a call that hangs returns when it may" loader hang ZE_CPU_HANG=zeCommandListClose@1 ZE_CPU_HANG_FILE="$work/hang"
@@ -193,6 +203,8 @@ right "a command that hangs is waited for" loader late ZE_CPU_HANG=command@1 ZE_
 through loader regular ZE_CPU_COUNT="$work/count"
 clean && grep -qx 'zeCommandQueueExecuteCommandLists 4' "$work/count" && ! grep -q zeEventCreate "$work/count"
 ok "calls are counted" $?
+all=$(sed -n 's/^ *{"\([A-Za-z]*\)", 0},$/\1@1000000=7ffffffe/p' "$source/calls.c" | paste -s -d , -)
+right "every function can be made to fail" loader regular "ZE_CPU_FAIL=${all:-none}"
 
 # ---- settings
 
