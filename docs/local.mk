@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
 	%D%/KERNELS.md \
+	%D%/LEVEL-ZERO.md \
 	%D%/MIGRATION.md \
 	%D%/OPENCL.md \
 	%D%/OPERATIONS.md \
@@ -25,4 +26,5 @@ EXTRA_DIST += \
 	%D%/adr/0007-operations-say-invalid-by-an-output.md \
 	%D%/adr/0008-a-builder-beside-the-submitter.md \
 	%D%/adr/0009-the-core-measures-variants.md \
-	%D%/adr/0010-arithmetic-is-measured-not-declared.md
+	%D%/adr/0010-arithmetic-is-measured-not-declared.md \
+	%D%/adr/0011-spirv-one-module-a-variant.md

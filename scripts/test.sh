@@ -2,7 +2,7 @@
 # test.sh [--again] [CONFIGURATION...]: builds svmx in every configuration and runs all tests.
 #
 #   gcc      gcc, warnings are errors: every suite
-#   clang    the same with clang, but for the contract on OpenCL devices
+#   clang    the same with clang, but for the contract on devices of OpenCL and Level Zero
 #   asan     gcc with the address and undefined-behaviour sanitizers: every suite but that one
 #   tsan     gcc with the thread sanitizer: the thread suites, which are plain C
 #   dist     make distcheck: the tarball builds out of tree, installs, is used by a stranger's program, uninstalls

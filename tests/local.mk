@@ -5,6 +5,7 @@
 #                      and fuzzing
 #   TESTS *.sh         shell suites
 #   check_LTLIBRARIES  no suites but check-only plugins for them, in test-backends/, never installed
+#   opencl_layer, ze_cpu_driver   nor these: what stands below a plugin, see tests/drivers
 #
 # Suites choose devices by their order (SUPERVM_POLICY=order), so that they know who computes; those of the router say
 # otherwise themselves.
@@ -68,4 +69,4 @@ test-backends.stamp: $(check_LTLIBRARIES)
 	$(AM_V_GEN)$(SHELL) $(top_srcdir)/scripts/place-modules $(abs_top_builddir)/test-backends $(SVMX_OBJDIR) \
 	  $(check_LTLIBRARIES) && : >$@
 CLEANFILES += test-backends.stamp
-$(TEST_LOGS): backends.stamp test-backends.stamp $(opencl_layer) svmx$(EXEEXT) $(top_srcdir)/tests/run-suite
+$(TEST_LOGS): backends.stamp test-backends.stamp $(opencl_layer) $(ze_cpu_driver) svmx$(EXEEXT) $(top_srcdir)/tests/run-suite

@@ -11,7 +11,7 @@ bench_programs = \
 	%D%/signatures \
 	%D%/routing \
 	%D%/routing_devices \
-	%D%/vm $(opencl_bench_programs)
+	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs)
 EXTRA_PROGRAMS += $(bench_programs)
 
 bench_common = %D%/bench.c %D%/bench.h %D%/row.c
@@ -103,9 +103,19 @@ cl_common = %D%/cl_scene.c %D%/cl_scene.h %D%/peer_cl.c %D%/peer_cl.h $(bench_co
 %C%_opencl_start_CPPFLAGS = $(public_cppflags)
 %C%_opencl_start_LDADD = libsvmx.la -lm
 
-bench: all $(bench_programs)
-	@list=; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \
+# Suite levelzero: the plugin beside the plain API on the same device; the test driver, where there is no other.
+levelzero_bench_programs =
+if BUILD_LEVELZERO
+levelzero_bench_programs += %D%/levelzero
+endif
+%C%_levelzero_SOURCES = %D%/levelzero.c %D%/peer_ze.c %D%/peer_ze.h $(bench_common)
+%C%_levelzero_CPPFLAGS = $(public_cppflags)
+%C%_levelzero_LDADD = libsvmx.la plugins/levelzero/liblevelzero.la -lm
+
+bench: all $(bench_programs) $(ze_cpu_driver)
+	@list=; driver='$(firstword $(ze_cpu_driver))'; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \
 	  SUITE='$(SUITE)' SVMX_BENCH_LIST="$$list" SVMX_BENCH_RESULTS='$(abs_top_builddir)/bench-results.json' \
+	  SVMX_BENCH_ZE_DRIVER="$${driver:+$(abs_top_builddir)/$$driver}" \
 	  SUPERVM_BACKEND_PATH='$(abs_top_builddir)/backends' $(SHELL) $(top_srcdir)/%D%/run.sh
 EXTRA_DIST += %D%/run.sh
 CLEANFILES += bench-results.json $(bench_programs)

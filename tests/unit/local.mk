@@ -142,18 +142,25 @@ criterion_suites += \
 %C%_test_simd_variant_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 endif
 
+if BUILD_DEVICE_CODE
+criterion_suites += %D%/test_kernels_binary %D%/test_opencl_catalog
+%C%_test_kernels_binary_LDADD = plugins/kernels/libkernels.la $(CRITERION_LIBS)
+%C%_test_opencl_catalog_LDADD = plugins/kernels/libkernels.la $(CRITERION_LIBS)
+endif
+
 if BUILD_OPENCL
 criterion_suites += \
 	%D%/test_opencl_backend \
-	%D%/test_opencl_binary \
-	%D%/test_opencl_catalog \
 	%D%/test_opencl_describe \
 	%D%/test_opencl_faults
 %C%_test_opencl_backend_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
-%C%_test_opencl_binary_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
-%C%_test_opencl_catalog_LDADD = plugins/kernels/libkernels.la $(CRITERION_LIBS)
 %C%_test_opencl_describe_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 %C%_test_opencl_faults_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
+endif
+
+if BUILD_LEVELZERO
+criterion_suites += %D%/test_levelzero_backend
+%C%_test_levelzero_backend_LDADD = plugins/levelzero/liblevelzero.la $(CRITERION_LIBS)
 endif
 
 # By way of a variable: automake would take a rule for the log itself for the whole of its rule.
