@@ -6,9 +6,6 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
-LC_ALL=C
-export LC_ALL
-SVMX=${SVMX:-${SVMX_TEST_COMMAND:?say in SVMX where the command is}}
 unset XDG_CACHE_HOME SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
     SUPERVM_MAX_PIPELINES SUPERVM_TIMEOUT_MS SUPERVM_LOG SUPERVM_CACHE_DIR SUPERVM_CACHE_BYTES SUPERVM_PROFILE SUPERVM_SIM_MODEL
 if [ $# -gt 0 ]; then
@@ -21,98 +18,21 @@ fi
 chmod 755 "$work"
 HOME=$work/home # where nobody has a cache or a profile; not /nonexistent, which root would make
 export HOME
-passed=0 failed=0 skipped=0 code=0
-setting= # VARIABLE=VALUE for the environment of the next calls
+. "$(dirname "$0")/command.sh"
 : >"$work/none"
 input=$work/none
-
-# The command, through the emulator where there is one.
-svmx() {
-    if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
-        # shellcheck disable=SC2086
-        "$SVMX_TEST_LIBTOOL" --quiet --mode=execute $SVMX_TEST_RUNNER "$SVMX" "$@"
-    else
-        "$SVMX" "$@"
-    fi
-}
-
-# call ARGUMENT...: runs the command on $input, and keeps what it says in out, err and code.
-call() {
-    called="$setting svmx $*"
-    (
-        # shellcheck disable=SC2163
-        [ -z "$setting" ] || export "$setting"
-        svmx "$@"
-    ) <"$input" >"$work/out" 2>"$work/err"
-    code=$?
-}
-
-# feed FORMAT: the next calls read this, through printf.
-feed() {
-    # shellcheck disable=SC2059
-    printf "$1" >"$work/in"
-    input=$work/in
-}
-
-verdict() { # WHAT STATUS
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok      $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $1"
-        echo "        $called: exit status $code"
-        sed 's/^/        out: /' "$work/out" | head -n 12
-        sed 's/^/        err: /' "$work/err" | head -n 12
-    fi
-}
-
-skip() { # WHAT WHY [COUNT]
-    skipped=$((skipped + ${3:-1}))
-    echo "skipped $1: $2"
-}
-
-exits() { [ "$code" -eq "$1" ]; }
-out_has() { grep -qF -e "$1" "$work/out"; }
-err_has() { grep -qF -e "$1" "$work/err"; }
-out_is() { [ "$(cat "$work/out")" = "$1" ]; }
-out_empty() { [ ! -s "$work/out" ]; }
-err_empty() { [ ! -s "$work/err" ]; }
-
-# refused CODE TEXT ARGUMENT...: the command must exit so, say so on standard error, and print nothing.
-refused() {
-    want=$1 text=$2
-    shift 2
-    call "$@"
-    exits "$want" && err_has "$text" && out_empty
-    verdict "svmx $*: exit status $want, says: $text" $?
-}
-
-# json WHAT EXPRESSION: the output is one JSON document d, and the expression is true.
-if command -v python3 >/dev/null && python3 -c 'import json' 2>/dev/null; then
-    json() {
-        exits 0 && python3 -m json.tool <"$work/out" >/dev/null &&
-            python3 -c "import json, sys
-d = json.load(sys.stdin)
-sys.exit(0 if ($2) else 1)" <"$work/out"
-        verdict "$1" $?
-    }
-else
-    json() { skip "$1" "no python3"; }
-fi
 
 empty_sha256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
 abc_sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
 empty_keccak=c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470
 abc_keccak=4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45
-commands='devices ops run explain bandwidth replay stats tune conform cache profile config version help'
+commands='devices ops run explain bandwidth replay stats tune threshold-scan conform cache profile config version help'
 operations='vec_add_f32 vec_mul_f32 sum_f32 dot_f32 sha256 keccak256 merkle_root_sha256 merkle_tree_keccak256 grid_rotate_u8 eigh_f64'
 
 call version
 if ! exits 0; then
     verdict "the command runs" 1
-    echo "$passed passed, $failed failed, $skipped skipped"
-    exit 1
+    finish
 fi
 call devices
 case $(cat "$work/out") in *simd*) simd=yes ;; *) simd= ;; esac
@@ -342,7 +262,7 @@ json "run --json: times and bytes" "0 < d['min_ns'] <= d['median_ns'] <= d['max_
     and d['units_per_s'] > 0 and d['bytes_per_s'] > 0 and d['bytes_in'] == 3 * 8192 and d['bytes_out'] == 12"
 json "run --json: who answered" "len(d['parts']) == d['launches'] == 1 and d['parts'][0]['backend'] == 'reference'
     and d['parts'][0]['tasks'] == 3 and d['parts'][0]['bucket'] >= 1 and d['fallbacks'] == 0
-    and d['fallback_reason'] == '' and len(d['sha256']) == 64"
+    and d['tries'] == 0 and d['fallback_reason'] == '' and len(d['sha256']) == 64"
 refused 2 "did you mean sha256?" run sha265
 refused 2 "see svmx ops" run nosuchoperation
 refused 2 "--size: 9223372036854775808 messages are too many for sha256" run sha256 --size 8589934592G
@@ -699,5 +619,4 @@ else
     skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 18
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish
