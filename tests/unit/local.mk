@@ -48,6 +48,7 @@ criterion_suites += \
 	%D%/test_operations_doc \
 	%D%/test_pipeline_cache \
 	%D%/test_policy \
+	%D%/test_prewarm \
 	%D%/test_profile \
 	%D%/test_profile_file \
 	%D%/test_queue \
