@@ -124,6 +124,7 @@ endif
 if BUILD_SIMD
 criterion_suites += \
 	%D%/test_simd_ed25519 \
+	%D%/test_simd_fe52 \
 	%D%/test_simd_field \
 	%D%/test_simd_floats \
 	%D%/test_simd_matmul \
@@ -134,6 +135,22 @@ criterion_suites += \
 %C%_test_simd_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 %C%_test_simd_ed25519_LDADD = $(simd_parts) $(LDADD) $(SODIUM_LIBS)
 %C%_test_simd_matmul_LDADD = $(simd_parts) $(LDADD)
+%C%_test_simd_fe52_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_fe52_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
+EXTRA_DIST += %D%/fe52_calls.h %D%/fe52_calls_body.h
+fe52_calls =
+if BUILD_SIMD_X86
+if HAVE_SECP256K1
+if HAVE_SODIUM
+EXTRA_LTLIBRARIES += %D%/libfe52-calls.la
+fe52_calls += %D%/libfe52-calls.la
+CLEANFILES += %D%/libfe52-calls.la
+%C%_libfe52_calls_la_CFLAGS = $(AM_CFLAGS) $(SVMX_IFMA_CFLAGS)
+%C%_libfe52_calls_la_CPPFLAGS = $(public_cppflags)
+%C%_libfe52_calls_la_SOURCES = %D%/fe52_calls_secp256k1.c %D%/fe52_calls_ed25519.c
+endif
+endif
+endif
 %C%_test_simd_field_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_floats_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_pairs_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
