@@ -38,7 +38,7 @@ AM_TESTS_ENVIRONMENT = \
 TEST_EXTENSIONS = .sh
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite
 SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL)
-EXTRA_DIST += %D%/run-suite %D%/leaks.supp
+EXTRA_DIST += %D%/run-suite %D%/leaks.supp %D%/cpu_share.h
 
 # A suite in these lists finds its source (NAME.c beside it), include path and libraries by itself.
 criterion_suites =

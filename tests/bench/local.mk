@@ -3,11 +3,12 @@
 bench_programs = \
 	%D%/overhead \
 	%D%/overhead_route \
+	%D%/chains \
 	%D%/ops_hash \
 	%D%/ops_float \
 	%D%/ops_matmul \
-	%D%/ops_sign \
 	%D%/ops_field \
+	%D%/signatures \
 	%D%/routing \
 	%D%/routing_devices \
 	%D%/vm $(opencl_bench_programs)
@@ -23,6 +24,10 @@ endif
 %C%_overhead_SOURCES = %D%/overhead.c %D%/plain.c %D%/plain.h %D%/peer_starpu.c %D%/peer_starpu.h $(bench_common)
 %C%_overhead_CPPFLAGS = $(bench_cppflags)
 %C%_overhead_LDADD = libsvmx.la $(STARPU_LIBS) -lm
+
+%C%_chains_SOURCES = %D%/chains.c $(bench_common)
+%C%_chains_CPPFLAGS = $(public_cppflags)
+%C%_chains_LDADD = libsvmx.la -lm
 
 # Calls one stage by itself.
 %C%_overhead_route_SOURCES = %D%/overhead_route.c $(bench_common)
@@ -62,14 +67,15 @@ endif
 %C%_ops_matmul_CPPFLAGS = $(public_cppflags)
 %C%_ops_matmul_LDADD = libsvmx.la -lm
 
-%C%_ops_sign_SOURCES = %D%/ops_sign.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c %D%/peer_sodium.h \
-	$(ops_common)
-%C%_ops_sign_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
-%C%_ops_sign_LDADD = libsvmx.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
-
 %C%_ops_field_SOURCES = %D%/ops_field.c %D%/peer_mulx.c %D%/peer_mulx.h $(ops_common)
 %C%_ops_field_CPPFLAGS = $(public_cppflags)
 %C%_ops_field_LDADD = libsvmx.la -lm
+
+# Suite signatures: like ops, many sizes of a batch.
+%C%_signatures_SOURCES = %D%/signatures.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c \
+	%D%/peer_sodium.h $(ops_common)
+%C%_signatures_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_signatures_LDADD = libsvmx.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
 
 # Suite routing: choosing, on the devices that are here.
 %C%_routing_devices_SOURCES = %D%/routing_devices.c $(bench_common)

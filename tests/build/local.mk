@@ -18,7 +18,8 @@ endif
 
 # What these read besides what all suites depend on.
 %D%/embedding.log: docs/EMBEDDING.md examples/embed.cpp examples/embed.py
-%D%/examples.log: README.md examples/embed.c examples/embed$(EXEEXT) examples/grid-objects$(EXEEXT)
+%D%/examples.log: README.md examples/embed.c examples/embed$(EXEEXT) examples/grid-objects$(EXEEXT) \
+	examples/chain$(EXEEXT)
 %D%/symbols.log: src/libsvmx.map include/svmx/svmx.h
 %D%/test_sum_tests.log: scripts/sum-tests
 %D%/packed.log: always
