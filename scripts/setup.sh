@@ -5,9 +5,9 @@
 #                they are to be had, libsecp256k1 and libsodium, without which a few operations are off, the headers and
 #                the loader of OpenCL, without which its plugin is off, and PoCL, an OpenCL driver for the CPU; and those of
 #                Level Zero
-#   test         all that scripts/test.sh uses: clang, Criterion, OpenSSL, the libraries of signatures, and three OpenCL
-#                drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to be had, the packages of gpu and Level
-#                Zero
+#   test         all that scripts/test.sh uses: clang, g++, Python, Criterion, OpenSSL, the libraries of signatures, and
+#                three OpenCL drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to be had, the packages of gpu
+#                and Level Zero
 #   coverage     test and gcovr
 #   bench        quickstart and the peers of the benchmarks: StarPU, OpenSSL, OpenBLAS, libsecp256k1, libsodium, and
 #                libipsec-mb on x86-64; and, where they are to be had, the packages of gpu and Level Zero
@@ -21,7 +21,7 @@ set -eu
 . "$(dirname "$0")/common.sh"
 
 quickstart="gcc libc6-dev make autoconf automake libtool pkg-config libxxhash-dev"
-tests="$quickstart clang clang-format binutils xz-utils libcriterion-dev libssl-dev libsecp256k1-dev libsodium-dev"
+tests="$quickstart g++ python3 clang clang-format binutils xz-utils libcriterion-dev libssl-dev libsecp256k1-dev libsodium-dev"
 opencl="opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd"
 levelzero="libze-dev"
 tests="$tests $opencl mesa-opencl-icd oclgrind"
