@@ -37,9 +37,9 @@ function sizeText(size) {
 
 // A tick of a logarithmic axis: powers of ten, and 2 and 5 where the axis is short.
 function tickText(value, axis, text) {
-  const mantissa = Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+  const mantissa = Number((value / 10 ** Math.floor(Math.log10(value) + 1e-9)).toPrecision(6));
   const decades = Math.log10(axis.max / axis.min);
-  return mantissa === 1 || (decades < 2.2 && (mantissa === 2 || mantissa === 5)) ? text(value) : null;
+  return mantissa === 1 || (decades < 3 && (mantissa === 2 || mantissa === 5)) ? text(value) : null;
 }
 const plainNumber = (value) => String(Number(value.toPrecision(6)));
 

@@ -23,10 +23,10 @@ for (const machine of data.machines) {
 // A curve with its band: [x, median, p90, low].
 function curve(label, hue, shape, points, tell) {
   const line = (at) => points.map((point) => ({ x: point[0], y: point[at] }));
-  const edge = { label, part: "band", borderWidth: 0, pointRadius: 0, pointHitRadius: 0, backgroundColor: faint(hue, 0.17) };
+  const edge = { label, part: "band", borderWidth: 0, pointRadius: 0, pointHitRadius: 0, backgroundColor: faint(hue, 0.22) };
   return [
     { label, part: "median", data: line(1), tell, borderColor: hue, backgroundColor: hue, borderWidth: 2.25, pointStyle: shape,
-      pointRadius: 4, pointHoverRadius: 6, tension: 0, order: 1 },
+      pointRadius: 4, pointHoverRadius: 6, clip: 8, order: 1 },
     { ...edge, data: line(3), fill: false, order: 2 },
     { ...edge, data: line(2), fill: "-1", order: 2 },
   ];
@@ -48,21 +48,28 @@ function timeSets(machine) {
     const points = rows.map((row) => [value(row, "size"), side(row, "gpu", "median"), side(row, "gpu", "p90"), side(row, "gpu", "min")]);
     sets.push(...curve(lane.label, hue, shapes[lane.slot], points, (i) =>
       `p90 ${timeText(points[i][2])}, fastest ${timeText(points[i][3])}, ${value(rows[i], "samples")} samples`));
-    if (!state.first) continue;
-    const cold = rows.filter((row) => value(row, "first_us")).map((row) => ({ x: value(row, "size"), y: value(row, "first_us") }));
-    sets.push({ label: `${lane.label}, first run`, part: "first", data: cold, borderColor: hue, backgroundColor: colour("card"), borderWidth: 1.75,
-      borderDash: [5, 4], pointStyle: shapes[lane.slot], pointRadius: 4, tell: () => "first run, with what is done once" });
+    sets.push(...firstRuns(lane, (us) => us, "first run, with all that is done once"));
   }
   return sets;
 }
 
 function speedupSets(machine) {
-  return machine.lanes.filter((lane) => laneRows(lane).length).map((lane) => {
-    const hue = colour(`lane-${lane.slot}`);
-    const points = laneRows(lane).map((row) => ({ x: value(row, "size"), y: side(row, "cpu", "median") / side(row, "gpu", "median") }));
-    return { label: lane.label, part: "median", data: points, tell: () => "of medians", borderColor: hue, backgroundColor: hue,
-      borderWidth: 2.25, pointStyle: shapes[lane.slot], pointRadius: 4 };
+  return machine.lanes.filter((lane) => laneRows(lane).length).flatMap((lane) => {
+    const hue = colour(`lane-${lane.slot}`), cpu = (row) => side(row, "cpu", "median");
+    const points = laneRows(lane).map((row) => ({ x: value(row, "size"), y: cpu(row) / side(row, "gpu", "median") }));
+    return [{ label: lane.label, part: "median", data: points, tell: () => "of medians", borderColor: hue, backgroundColor: hue,
+      borderWidth: 2.25, pointStyle: shapes[lane.slot], pointRadius: 4, clip: 8, order: 1 },
+      ...firstRuns(lane, (us, row) => cpu(row) / us, "first run beside the CPU's median")];
   });
+}
+
+// The cold curve, where it is wanted and was measured.
+function firstRuns(lane, figure, words) {
+  const hue = colour(`lane-${lane.slot}`), rows = laneRows(lane).filter((row) => value(row, "first_us"));
+  if (!state.first || !rows.length) return [];
+  return [{ label: `${lane.label}, first run`, part: "first", data: rows.map((row) => ({ x: value(row, "size"), y: figure(value(row, "first_us"), row) })),
+    tell: () => words, borderColor: hue, backgroundColor: colour("card"), borderWidth: 1.75, borderDash: [5, 4],
+    pointStyle: shapes[lane.slot], pointRadius: 4, clip: 8, order: 1 }];
 }
 
 // ---- what is drawn over the lines -----------------------------------------------------------------------------------
@@ -90,7 +97,7 @@ const marks = {
       ctx.beginPath();
       ctx.arc(x, scales.y.getPixelForValue(y), 9, 0, 2 * Math.PI);
       ctx.stroke();
-      label(ctx, area, x, height, `${lane.label} wins from ${sizeText(size)}`);
+      label(ctx, area, x, height, `${lane.backend} wins from ${sizeText(size)}`);
       height += 19;
     }
     ctx.restore();
@@ -115,10 +122,10 @@ function level(chart, y, text) {
   ctx.fillText(text, area.right - 6, at - 6);
 }
 
-// Right of the line, or left of it where there is no room; on a ground of its own.
+// Right of the line, or left of it where there is no room, and never outside; on a ground of its own.
 function label(ctx, area, x, y, text) {
-  const width = ctx.measureText(text).width, left = x + width + 14 > area.right && x - width - 14 > area.left;
-  const start = left ? x - width - 8 : x + 8;
+  const width = ctx.measureText(text).width, right = x + 8 + width < area.right - 4;
+  const start = Math.max(area.left + 4, right ? x + 8 : Math.min(x - 8, area.right - 4) - width);
   const hue = ctx.fillStyle;
   ctx.fillStyle = faint(colour("card"), 0.85);
   ctx.fillRect(start - 3, y - 12, width + 6, 17);
@@ -143,11 +150,11 @@ function axes(range) {
   const grid = { color: colour("grid"), borderColor: colour("line"), tickColor: colour("line") };
   const text = state.view === "time" ? (v) => timeText(v, plainNumber) : (v) => `${plainNumber(v)}×`;
   return {
-    x: { type: "logarithmic", min: range.x[0], max: range.x[1], grid, title: { display: true, text: "Size (units of the operation, logarithmic)" },
+    x: { type: "logarithmic", min: range.x[0], max: range.x[1], grid, title: { display: true, text: `Size (${data.units[state.op]})` },
       afterBuildTicks: (axis) => { axis.ticks = thin(range.sizes, axis).map((v) => ({ value: v })); },
       ticks: { callback: (v) => sizeText(v), maxRotation: 0, autoSkip: false } },
     y: { type: "logarithmic", min: range.y[0], max: range.y[1], grid,
-      title: { display: true, text: state.view === "time" ? "Time of a batch (median, logarithmic)" : "Times faster than the CPU (logarithmic)" },
+      title: { display: true, text: state.view === "time" ? "Time of a batch, median" : "Times as fast as the CPU" },
       ticks: { callback: (v, i, all) => tickText(v, { min: range.y[0], max: range.y[1] }, text), autoSkip: false } },
   };
 }
@@ -187,7 +194,7 @@ function result(machine) {
   const lines = machine.lanes.map((lane) => {
     const text = lane.ops[state.op]?.text ?? "not measured";
     return make("p", { className: "result" }, swatch(lane), make("b", {}, lane.label),
-      text === "not measured" ? `: ${text}` : text.startsWith("never") ? ` ${text} wins` .replace(/^ never up to (.*) wins$/, " never wins up to $1") : ` wins ${text}`);
+      text.startsWith("from") ? ` wins ${text}` : `: ${text}`);
   });
   return lines.length ? lines : [make("p", { className: "result" }, "No device beside the CPU was measured.")];
 }
