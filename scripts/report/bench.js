@@ -81,7 +81,7 @@ function showRows() {
   const shown = chosen();
   fillTable(find("rows"), [["Suite"], ["Case"], ["Ours", 1], ["Peer", 1], ["Peer is"], ["Unit"], ["Ratio", 1], ["Ask"], ["Verdict"]],
     shown.map((row) => [row.suite, make("span", {}, row.case, row.note ? make("div", { className: "small" }, row.note) : ""), figure(row.ours), figure(row.peer),
-      row.peer_name ?? "", row.unit ?? "", figure(row.ratio), row.ask ?? "", make("span", { className: `verdict ${row.verdict}` }, row.verdict)]));
+      row.peer_name ?? "", row.unit ?? "", figure(row.ratio), make("span", { className: "nowrap" }, row.ask ?? ""), make("span", { className: `verdict ${row.verdict}` }, row.verdict)]));
   find("rows-of").textContent = `${whole(shown.length)} of ${whole(rows.length)}`;
 }
 

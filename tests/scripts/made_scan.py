@@ -13,7 +13,7 @@ TAIL = ("first_us setup_us upload_us compute_us readback_us device_ns speedup th
 CPU = "Model CPU, 2 threads (avx2) [CPU DEVICE]"
 
 
-def row(size, cpu, gpu, samples=5, **others):
+def row(size, cpu, gpu, /, samples=5, **others):
     """Medians in µs; gpu None = no device. The mean is 1.02 of the median, p90 1.1, least 0.95, most 1.4."""
     spread = {}
     for side, median in (("cpu", cpu), ("gpu", gpu)):
