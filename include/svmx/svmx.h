@@ -388,7 +388,7 @@ struct svmx_device {
         device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
     uint64_t backlog_ns; /* what it has still to do, as expected */
     uint32_t clock;      /* enum svmx_device_clock */
-    uint32_t reserved;
+    uint32_t index;      /* its number within its backend: "NAME:INDEX" in SUPERVM_BACKENDS is this one */
 };
 
 /* Whether a device tells how long things took. */
@@ -654,6 +654,11 @@ struct svmx_receipt {
         uint64_t expected_ns; /* 0: not known */
         uint64_t backlog_ns;  /* that it had before this one */
     } candidates[4];          /* the first devices that might have computed it */
+    uint64_t upload_ns;       /* what inputs took of transfer_ns; results took the rest */
+    uint64_t
+        device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
+    uint32_t readbacks; /* copies from the device's memory to the host's; 0 where results are written in the host's */
+    uint32_t reserved;
 };
 
 enum svmx_receipt_flags {

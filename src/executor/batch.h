@@ -96,6 +96,7 @@ struct svmx__part {
     struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
     struct svmx__block *block; /* that holds the inputs, which then stay where they are; or NULL */
     uint32_t launches;         /* that brought results */
+    uint32_t readbacks;        /* copies back to the host in these */
     uint64_t copied_bytes;     /* between the caller's memory and the library's */
     struct svmx_command commands[SVMX__PART_COMMANDS];
     uint32_t command_count;
@@ -103,6 +104,7 @@ struct svmx__part {
     /* dispatch, collect */
     uint64_t ticket;
     struct svmx_timing timing;
+    uint64_t device_ns; /* what learn believes of it; 0: nothing */
     enum svmx_status status;
 
     /* outputs in the library's memory, until the batch is reset or armed again */

@@ -55,6 +55,7 @@ static struct svmx__sample sample_of(struct svmx__part *part, uint64_t run_ns) {
     const uint64_t host =
         svmx__clock_since(part->dispatch_ns, part->start_ns) + svmx__clock_since(part->end_ns, part->done_ns);
     add(&part->device->device_ns, by_device);
+    part->device_ns = by_device;
     struct svmx__sample sample = {.compute_ns = run_ns, .transfer_ns = host};
     if (by_device)
         sample = (struct svmx__sample){

@@ -42,12 +42,22 @@ static void run_without_stages(struct svmx__part *part) {
 
 /* ---- one part --------------------------------------------------------------------------------------------------- */
 
+/* Copies back to the host; there are none where the device writes its results there. */
+static uint32_t readbacks_of(const struct svmx__part *part) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < part->command_count && !part->device->host_memory; i++)
+        count += part->commands[i].kind == SVMX_COMMAND_COPY_OUT;
+    return count;
+}
+
 static enum svmx_status run_stages(struct svmx__part *part) {
     enum svmx_status status = svmx__stage(part);
     if (status == SVMX_OK) status = svmx__dispatch(part);
     status = svmx__collect(part, status);
-    if (status == SVMX_OK) part->launches++;
-    return status;
+    if (status != SVMX_OK) return status;
+    part->launches++;
+    part->readbacks += readbacks_of(part);
+    return SVMX_OK;
 }
 
 /* The tasks [from, to) of a part as a part of their own, on the same device. `units` has room for their first_unit. */
@@ -60,13 +70,14 @@ static struct svmx__part slice(const struct svmx__part *part, uint32_t from, uin
     sliced.units = units[to - from];
     sliced.work = part->units ? (uint64_t)((double)part->work * (double)sliced.units / (double)part->units) : 0;
     sliced.pipeline = NULL;
-    sliced.launches = 0;
+    sliced.launches = sliced.readbacks = 0;
     return sliced;
 }
 
 /* What a slice brought, for the receipt and the counters of the whole. */
 static void take_over(struct svmx__part *part, const struct svmx__part *sliced) {
     part->launches += sliced->launches;
+    part->readbacks += sliced->readbacks;
     part->copied_bytes = sliced->copied_bytes; /* counted on from that of the whole */
     part->done_ns = sliced->done_ns;
     memcpy(part->reason, sliced->reason, sizeof part->reason);

@@ -86,12 +86,15 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->setup_ns = sample->setup_ns;
     trail->transfer_ns = sample->transfer_ns;
     trail->compute_ns = sample->compute_ns;
+    trail->upload_ns = trail->stage_ns + (part->device_ns ? part->timing.copy_in_ns : 0);
+    trail->device_ns = part->device_ns;
     trail->result_hash = part->batch->hash && part->status == SVMX_OK ? hash_of(part) : 0;
     trail->op = part->op->id;
     trail->device = part->device->id;
     trail->tasks = part->task_count;
     trail->redone = part->redone;
     trail->launches = part->launches;
+    trail->readbacks = part->readbacks;
     trail->expected_ns = part->answer.expected_ns;
     trail->why = (uint8_t)part->answer.why;
     trail->policy = (uint8_t)part->policy;
