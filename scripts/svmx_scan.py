@@ -28,7 +28,7 @@ FULL = _HEAD + SPREAD + _TAIL   # of a scan with more than one sample
 SHORT = _HEAD + _TAIL           # of a scan with --samples 1
 _WORDS = TEXTS + ("verified", "winner")
 _NEEDED = ("size", "samples", "cpu_us")
-_MARKS = {"[TEST DEVICE]": "test device", "[MODELLED]": "modelled device", "[CPU DEVICE]": "CPU device"}  # of the scan
+_MARKS = {"[MODELLED]": "modelled device", "[TEST DEVICE]": "test device", "[CPU DEVICE]": "CPU device"}  # of the scan
 _PROTOTYPE = ["size", "device", "duration_ms", "first", "backend_mask_hint"]
 
 

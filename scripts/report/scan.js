@@ -230,7 +230,7 @@ function showMachines() {
   const chip = (lane) => make("span", { className: lane.kind === "GPU" ? "chip" : "chip warn" }, lane.kind);
   find("machines").replaceChildren(...data.machines.map((machine) => {
     const lanes = machine.lanes.flatMap((lane) => [make("dt", {}, swatch(lane), lane.backend),
-      make("dd", {}, lane.device, chip(lane), make("div", { className: "small" }, lane.driver))]);
+      make("dd", {}, lane.device, " ", chip(lane), make("div", { className: "small" }, lane.driver))]);
     return make("div", { className: "machine" }, make("dl", {}, make("dt", {}, "Machine"), make("dd", {}, make("b", {}, machine.name)),
       make("dt", {}, "CPU"), make("dd", {}, machine.cpu), ...lanes));
   }));
@@ -262,8 +262,8 @@ function showRows() {
   const time = (row, name) => timeText(value(row, name));
   const factor = (row) => (value(row, "gpu_us") === null ? null : side(row, "cpu", "median") / side(row, "gpu", "median"));
   const gpu = (row, what) => (value(row, "gpu_us") === null ? "–" : timeText(side(row, "gpu", what)));
-  fillTable(find("rows"), [...(several ? [["Machine"]] : []), ["Backend"], ["Size", 1], ["Samples", 1], ["CPU median", 1], ["CPU p90", 1], ["Device median", 1],
-    ["Device p90", 1], ["Speed-up", 1], ["First run", 1], ["Set-up", 1], ["Upload", 1], ["Compute", 1], ["Readback", 1], ["Verified"], ["Winner"]],
+  fillTable(find("rows"), [...(several ? [["Machine"]] : []), ["Backend"], ["Size", 1], ["Runs", 1], ["CPU median", 1], ["CPU p90", 1], ["Device median", 1],
+    ["Device p90", 1], ["Speed-up", 1], ["First run", 1], ["Set-up", 1], ["Upload", 1], ["Compute", 1], ["Readback", 1], ["Right"], ["Winner"]],
     shown.map((row) => [...(several ? [value(row, "host")] : []), value(row, "backend"), whole(value(row, "size")), value(row, "samples"), timeText(side(row, "cpu", "median")),
       timeText(side(row, "cpu", "p90")), gpu(row, "median"), gpu(row, "p90"), timesText(factor(row)), time(row, "first_us"),
       time(row, "setup_us"), time(row, "upload_us"), time(row, "compute_us"), time(row, "readback_us"), value(row, "verified"),

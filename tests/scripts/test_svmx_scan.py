@@ -131,7 +131,7 @@ class Figures(suite.Suite):
     def test_kinds(self):
         self.assertEqual(scan.unmarked("pthread [CPU DEVICE]"), ("pthread", "CPU device"))
         self.assertEqual(scan.unmarked("x [CPU DEVICE] [TEST DEVICE]"), ("x", "test device"))
-        self.assertEqual(scan.unmarked("rtx4090-wgpu [MODELLED]"), ("rtx4090-wgpu", "modelled device"))
+        self.assertEqual(scan.unmarked("rtx4090-wgpu [MODELLED] [TEST DEVICE]"), ("rtx4090-wgpu", "modelled device"))
         self.assertEqual(scan.unmarked("GeForce"), ("GeForce", "GPU"))
 
     def test_the_cpu_is_the_middle_of_its_measurements(self):
