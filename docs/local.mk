@@ -1,6 +1,7 @@
 EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
 	%D%/BENCHMARKS.md \
+	%D%/BUCKET-CACHE-DESIGN.md \
 	%D%/FIGURES.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
@@ -8,6 +9,7 @@ EXTRA_DIST += \
 	%D%/MIGRATION.md \
 	%D%/OPENCL.md \
 	%D%/OPERATIONS.md \
+	%D%/PLATFORMS.md \
 	%D%/PLUGIN-GUIDE.md \
 	%D%/PROFILE.md \
 	%D%/RECEIPTS.md \
