@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	%D%/format.sh \
 	%D%/place-modules \
 	%D%/quickstart.sh \
+	%D%/run-threshold-scan.sh \
 	%D%/setup.sh \
 	%D%/sum-tests \
 	%D%/test-long.sh \

@@ -10,65 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct cli_option scan_options[SCAN_OPTION_COUNT] = {
-    [SCAN_OP] = {.name = "op",
-                 .value = "LIST",
-                 .help = "operations, with commas, or all; default vec_add_f32, sigmoid_f32, matmul_f32,\n"
-                         "sha256 and keccak256"},
-    [SCAN_SIZES] = {.name = "sizes",
-                    .value = "LIST",
-                    .help = "sizes, with commas: 1024,4K, or from 1K to 4M times 4: 1K:4M:x4 or 1K:4M:2\n"
-                            "(times 2^2); default 1K:4M:x4, of matmul_f32 100,500,1000"},
-    [SCAN_SAMPLES] = {.name = "samples",
-                      .value = "N",
-                      .number = true,
-                      .minimum = 1,
-                      .maximum = 10000,
-                      .standard = "5",
-                      .help = "runs of each side that count"},
-    [SCAN_MAX_SAMPLES] = {.name = "max-samples",
-                          .value = "N",
-                          .number = true,
-                          .minimum = 1,
-                          .maximum = 10000,
-                          .help = "up to so many while the winner is not certain; default 25,\nor --samples if that is "
-                                  "more, or 1"},
-    [SCAN_WARMUP] = {.name = "warmup",
-                     .value = "N",
-                     .number = true,
-                     .maximum = 10000,
-                     .standard = "2",
-                     .help = "runs before those, beside the first, which is checked"},
-    [SCAN_CPU] = {.name = "cpu",
-                  .value = "SIDE",
-                  .standard = "all",
-                  .help = "what GPUs are compared with: SIMD with all threads (all) or one, the\n"
-                          "scalar reference code (scalar), or a device NAME:DEVICE"},
-    [SCAN_LIMIT] = {.name = "limit",
-                    .value = "S",
-                    .number = true,
-                    .maximum = 86400,
-                    .standard = "10",
-                    .help = "sizes whose row would take more than S seconds are left out; 0: none is"},
-    [SCAN_OUTPUT] = {.name = "output",
-                     .value = "FILE",
-                     .standard = "threshold-scan.csv",
-                     .help = "where the CSV goes, written anew; - is standard output"},
-    [SCAN_APPEND] = {.name = "append", .help = "add to FILE; its columns must be the same"},
-    [SCAN_FORMAT] = {.name = "format",
-                     .value = "F",
-                     .standard = "csv",
-                     .help = "csv; prototype: size,device,duration_ms,first,backend_mask_hint,\na line a device"},
-    [SCAN_SEED] = {.name = "seed",
-                   .value = "S",
-                   .number = true,
-                   .maximum = UINT64_MAX,
-                   .standard = "1",
-                   .help = "of the made-up data"},
-    [SCAN_VERIFY] = {.name = "verify", .help = "compare with the reference code after every run, not only the first"},
-    [SCAN_QUIET] = {.name = "quiet", .letter = 'q', .help = "say nothing but errors"},
-};
-
 struct scan {
     const struct cli_args *args;
     struct scan_settings settings;
@@ -81,46 +22,6 @@ struct scan {
     FILE *words; /* for people; NULL: quiet */
     struct scan_rows rows;
 };
-
-/* ---- options ---------------------------------------------------------------------------------------------------- */
-
-static enum cli_exit samples_take(struct scan *scan) {
-    const struct cli_value *own = scan->args->own;
-    struct scan_settings *settings = &scan->settings;
-    settings->samples = settings->max_samples = (uint32_t)own[SCAN_SAMPLES].number;
-    if (settings->samples > 1 && settings->samples < 25) settings->max_samples = 25;
-    if (own[SCAN_MAX_SAMPLES].given) settings->max_samples = (uint32_t)own[SCAN_MAX_SAMPLES].number;
-    if (settings->max_samples < settings->samples)
-        return cli_args_refuse(scan->args->command, "--max-samples is less than --samples, which is %u",
-                               settings->samples);
-    if (settings->samples == 1 && settings->max_samples > 1)
-        return cli_args_refuse(scan->args->command,
-                               "--samples 1 means one, and a file without medians: give --samples 2 or more");
-    return CLI_OK;
-}
-
-static enum cli_exit options_take(struct scan *scan) {
-    const struct cli_value *own = scan->args->own;
-    const struct cli_command *command = scan->args->command;
-    const char *policy = scan->args->common[CLI_POLICY].text, *format = own[SCAN_FORMAT].text;
-    scan->settings.warmup = (uint32_t)own[SCAN_WARMUP].number;
-    scan->settings.verify = own[SCAN_VERIFY].given;
-    scan->settings.limit_ns = own[SCAN_LIMIT].number ? own[SCAN_LIMIT].number * 1000000000u : UINT64_MAX;
-    if (strcmp(format, "csv") != 0 && strcmp(format, "prototype") != 0)
-        return cli_args_refuse(command, "--format: '%s' is neither csv nor prototype", format);
-    if (policy && strcmp(policy, "cpu") != 0 && strcmp(policy, "gpu") != 0)
-        return cli_args_refuse(command, "--policy: a scan compares both sides (gpu) or measures the CPU alone (cpu)");
-    if (cli_args_json(scan->args) && own[SCAN_OUTPUT].given && strcmp(own[SCAN_OUTPUT].text, "-") == 0)
-        return cli_args_refuse(command, "--json and --output - would mix: give a file");
-    if (own[SCAN_APPEND].given && strcmp(own[SCAN_OUTPUT].text, "-") == 0)
-        return cli_args_refuse(command, "--append needs a file: --output FILE");
-    return samples_take(scan);
-}
-
-static enum scan_format format_of(const struct scan *scan) {
-    if (strcmp(scan->args->own[SCAN_FORMAT].text, "prototype") == 0) return SCAN_PROTOTYPE;
-    return scan->settings.samples > 1 ? SCAN_LONG : SCAN_SHORT;
-}
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
@@ -137,13 +38,13 @@ static enum cli_exit output_open(struct scan *scan) {
     const bool json = cli_args_json(scan->args);
     if (!own[SCAN_QUIET].given) scan->words = json || strcmp(own[SCAN_OUTPUT].text, "-") == 0 ? stderr : stdout;
     if (json && !own[SCAN_OUTPUT].given) return CLI_OK; /* the document is there instead */
-    return scan_csv_open(&scan->csv, scan->args, format_of(scan));
+    return scan_csv_open(&scan->csv, scan->args, scan_format_of(&scan->settings, scan->args));
 }
 
 static void say_sides(struct scan *scan) {
-    scan_progress_say(&scan->progress, "cpu: %s: %s", scan->cpu.device.backend, scan->cpu.label);
+    scan_progress_say(&scan->progress, "cpu: %s: %s", scan->cpu.shown, scan->cpu.label);
     for (unsigned i = 0; i < scan->gpu_count; i++)
-        scan_progress_say(&scan->progress, "gpu: %s: %s", scan->gpus[i].device.backend, scan->gpus[i].label);
+        scan_progress_say(&scan->progress, "gpu: %s: %s", scan->gpus[i].shown, scan->gpus[i].label);
     if (!scan->gpu_count) scan_progress_say(&scan->progress, "gpu: none, so the CPU is measured alone");
 }
 
@@ -156,15 +57,18 @@ static struct scan_side *gpu_at(struct scan *scan, unsigned at) { return scan->g
 
 static unsigned turns(const struct scan *scan) { return scan->gpu_count ? scan->gpu_count : 1; }
 
+/* Rows that took less are mostly latency, and tell nothing of larger ones. */
+static const double TELLING_NS = 1e7;
+
 /* Whether a size would take too long, by what the one before took. */
 static void length_check(struct scan *scan, struct scan_side *state, const struct scan_op *op, uint64_t size) {
-    if (state->out || state->last_size == 0) return;
+    if (state->out || state->last_size == 0 || state->last_ns < TELLING_NS) return;
     const double expected = state->last_ns * scan_work(op, size) / scan_work(op, state->last_size);
     if (expected <= (double)scan->settings.limit_ns) return;
     state->out = true;
     state->too_long = true;
     scan_progress_say(&scan->progress, "%-18s %11s  left out on %s: would take about %.0f s, --limit is %llu",
-                      op->op.name, cli_count(size).line, state->device.backend, expected / 1e9,
+                      op->op.name, cli_count(size).line, state->shown, expected / 1e9,
                       (unsigned long long)scan->args->own[SCAN_LIMIT].number);
 }
 
@@ -185,8 +89,7 @@ static enum cli_exit row_scan(struct scan *scan, struct scan_side *gpu, const st
     case SCAN_MEASURED: break;
     case SCAN_NOT_OFFERED:
         state->out = true;
-        scan_progress_say(&scan->progress, "%-18s %11s  %s does not offer it", task->op->op.name, "",
-                          state->device.backend);
+        scan_progress_say(&scan->progress, "%-18s %11s  %s does not offer it", task->op->op.name, "", state->shown);
         return CLI_OK;
     case SCAN_FAILED:
         state->out = true;
@@ -277,7 +180,7 @@ static void scan_free(struct scan *scan) {
 
 static enum cli_exit scan_run(const struct cli_args *args) {
     struct scan scan = {.args = args};
-    enum cli_exit code = options_take(&scan);
+    enum cli_exit code = scan_options_take(&scan.settings, args);
     if (code == CLI_OK) code = cli_session_open_bare(&scan.reference);
     if (code == CLI_OK) code = scan_plan_make(&scan.plan, &scan.reference, args);
     if (code == CLI_OK) code = sides_open(&scan);

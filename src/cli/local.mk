@@ -45,6 +45,7 @@ svmx_SOURCES = \
 	%D%/scan_csv.c \
 	%D%/scan_json.c \
 	%D%/scan_measure.c \
+	%D%/scan_options.c \
 	%D%/scan_plan.c \
 	%D%/scan_progress.c \
 	%D%/scan_side.c \

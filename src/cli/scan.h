@@ -1,7 +1,8 @@
 /*
  * scan.h: the parts of `svmx threshold-scan`.
  *
- *   cmd_scan.c        options, devices, the loop over operations, sizes and devices
+ *   cmd_scan.c        devices, the loop over operations, sizes and devices
+ *   scan_options.c    options, and whether they go together
  *   scan_plan.c       which operations, in which sizes
  *   scan_side.c       an executor with one device in it: the CPU, or a GPU
  *   scan_task.c       made-up data of one size, and what the reference code makes of it
@@ -38,6 +39,26 @@ enum {
     SCAN_QUIET,
     SCAN_OPTION_COUNT
 };
+
+/* ---- scan_options.c ---- */
+
+extern const struct cli_option scan_options[SCAN_OPTION_COUNT];
+
+struct scan_settings {
+    uint32_t samples, max_samples, warmup;
+    bool verify;       /* after every run, not only before the first that counts */
+    uint64_t limit_ns; /* more samples are not taken beyond that */
+};
+
+enum scan_format {
+    SCAN_LONG,     /* with the spread of both sides */
+    SCAN_SHORT,    /* one sample has none */
+    SCAN_PROTOTYPE /* size, device, duration_ms, first, backend_mask_hint */
+};
+
+/* CLI_OK, or CLI_USAGE after a message. */
+enum cli_exit scan_options_take(struct scan_settings *settings, const struct cli_args *args);
+enum scan_format scan_format_of(const struct scan_settings *settings, const struct cli_args *args);
 
 /* ---- scan_stats.c ---- */
 
@@ -131,9 +152,11 @@ bool scan_task_agrees(const struct scan_task *task);
 struct scan_side {
     struct cli_session session;
     struct svmx_device device;
+    uint32_t number; /* of it in the executor */
     uint32_t policy;
     svmx_batch_t *batch;
     char label[256]; /* the device, with plain words where it is no GPU */
+    char shown[48];  /* in words of SUPERVM_BACKENDS: its backend, and its index where there are several GPUs */
     /* Of the operation under way: */
     bool out, too_long; /* nothing more is measured on it; for that reason */
     double last_ns;     /* what the last row took beside its first run, and its size */
@@ -159,12 +182,6 @@ enum svmx_status scan_side_run(struct scan_side *side, uint64_t *ns, struct svmx
 uint64_t scan_now_ns(void);
 
 /* ---- scan_measure.c ---- */
-
-struct scan_settings {
-    uint32_t samples, max_samples, warmup;
-    bool verify;       /* after every run, not only before the first that counts */
-    uint64_t limit_ns; /* more samples are not taken beyond that */
-};
 
 /* One operation in one size on the CPU and on one GPU. Times are ns. */
 struct scan_row {
@@ -192,9 +209,6 @@ enum scan_outcome {
 enum scan_outcome scan_measure(struct scan_row *row, struct scan_side *cpu, struct scan_side *gpu,
                                const struct scan_task *task, const struct scan_settings *settings);
 
-/* "gpu" or "cpu", by the 90 % rule. */
-const char *scan_winner(const struct scan_row *row);
-
 /* ---- scan_cells.c ---- */
 
 enum { SCAN_CELLS = 31, SCAN_CELL_BYTES = 320, SCAN_LINE_BYTES = 4096 };
@@ -206,12 +220,6 @@ struct scan_cells {
         bool number;
     } cells[SCAN_CELLS];
     unsigned count;
-};
-
-enum scan_format {
-    SCAN_LONG,     /* with the spread of both sides */
-    SCAN_SHORT,    /* one sample has none */
-    SCAN_PROTOTYPE /* size, device, duration_ms, first, backend_mask_hint */
 };
 
 /* A row in a format; of an empty row the names count. */
@@ -261,6 +269,9 @@ struct scan_crossing {
 
 /* The next one after *at rows (start with 0) whose operation and GPU did not come before; false: there is none. */
 bool scan_crossing_next(const struct scan_rows *rows, size_t *at, struct scan_crossing *crossing);
+
+/* "gpu" or "cpu", by the 90 % rule; a wrong result wins nothing. */
+const char *scan_winner(const struct scan_row *row);
 
 void scan_crossings_text(const struct scan_rows *rows, FILE *out);
 void scan_json(const struct scan_rows *rows, const struct scan_side *cpu);

@@ -8,6 +8,10 @@
 #include "text.h"
 #include <string.h>
 
+const char *scan_winner(const struct scan_row *row) {
+    return row->gpu && row->verified && scan_gpu_wins(&row->cpu_ns, &row->gpu_ns) ? "gpu" : "cpu";
+}
+
 /* ---- finding ---------------------------------------------------------------------------------------------------- */
 
 static bool is_same(const struct scan_row *a, const struct scan_row *b) { return a->op == b->op && a->gpu == b->gpu; }
@@ -58,14 +62,14 @@ static const char *unit_of(const struct scan_op *op) {
 
 static void crossing_text(const struct scan_crossing *crossing, FILE *out) {
     const struct cli_text size = cli_count(crossing->found ? crossing->size : crossing->largest);
-    fprintf(out, "  %-18s %s: ", crossing->op->op.name, crossing->gpu->device.backend);
+    char from[96];
     if (crossing->found)
-        fprintf(out, "the GPU's side wins from %s %s%s on", size.line, unit_of(crossing->op),
-                crossing->op->measure == SCAN_ELEMENTS && crossing->size != 1 ? "s" : "");
+        snprintf(from, sizeof from, "wins from %s %s%s on", size.line, unit_of(crossing->op),
+                 crossing->op->measure == SCAN_ELEMENTS && crossing->size != 1 ? "s" : "");
     else
-        fprintf(out, "never up to %s", size.line);
-    fprintf(out, "; at best %.2f times the CPU's speed; cold up to %s, warm %s", crossing->best,
-            cli_duration(crossing->first_ns).line, cli_duration(crossing->later_ns).line);
+        snprintf(from, sizeof from, "never up to %s", size.line);
+    fprintf(out, "  %-18s %-10s %-32s at best %.2f x; cold %s, warm %s", crossing->op->op.name, crossing->gpu->shown,
+            from, crossing->best, cli_duration(crossing->first_ns).line, cli_duration(crossing->later_ns).line);
     if (crossing->undecided) fprintf(out, "; TOO NOISY TO DECIDE at %s", cli_counted(crossing->undecided, "size").line);
     fputc('\n', out);
 }
@@ -80,7 +84,7 @@ void scan_crossings_text(const struct scan_rows *rows, FILE *out) {
         crossing_text(&crossing, out);
         undecided += crossing.undecided;
     }
-    if (rows->count && !rows->rows[0].gpu) fprintf(out, "  no GPU backend was found: see svmx devices\n");
+    if (rows->count && !rows->rows[0].gpu) fprintf(out, "  none: the CPU was measured alone\n");
     if (undecided)
         fprintf(out, "At %s the intervals of both medians overlap: give more --max-samples, or a quieter machine\n",
                 cli_counted(undecided, "size").line);

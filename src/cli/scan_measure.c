@@ -212,7 +212,3 @@ enum scan_outcome scan_measure(struct scan_row *row, struct scan_side *cpu, stru
     seen_free(&m.gpu);
     return outcome;
 }
-
-const char *scan_winner(const struct scan_row *row) {
-    return row->gpu && row->verified && scan_gpu_wins(&row->cpu_ns, &row->gpu_ns) ? "gpu" : "cpu";
-}

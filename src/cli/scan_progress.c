@@ -78,7 +78,7 @@ void scan_progress_row(struct scan_progress *progress, const struct scan_row *ro
         return;
     }
     scan_progress_say(progress, "%-18s %11s  cpu %8s  %s %8s (%s to %s, first %s)  %6.2f x  %s%s%s", row->op->op.name,
-                      size.line, cpu.line, row->gpu->device.backend, time_of(gpu->median).line, time_of(gpu->min).line,
+                      size.line, cpu.line, row->gpu->shown, time_of(gpu->median).line, time_of(gpu->min).line,
                       time_of(gpu->max).line, time_of((double)row->first_ns).line, row->cpu_ns.median / gpu->median,
                       scan_winner(row), row->decided ? "" : "?", row->verified ? "" : "  WRONG RESULT");
 }

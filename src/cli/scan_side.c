@@ -3,7 +3,8 @@
  * that nobody else can answer in silence.
  *
  *   --cpu all, one  simd     scalar  the reference code     another word  an item of SUPERVM_BACKENDS
- *   GPUs            those of an executor opened as the options say -> NAME:INDEX, an executor each
+ *   GPUs            those of an executor opened as the options say -> an executor each, by NAME:INDEX; if there is only
+ *                   one, as the options say
  *
  * Called by cmd_scan.c, run by scan_measure.c.
  *
@@ -33,15 +34,25 @@ static bool is_gpu(const struct svmx_device *device) { return !(device->flags & 
 static void label_make(struct scan_side *side) {
     const struct svmx_device *device = &side->device;
     const bool variant = *device->variant != '\0';
+    snprintf(side->shown, sizeof side->shown, "%s", device->backend);
     snprintf(side->label, sizeof side->label, "%s%s%s%s%s%s%s", device->name, variant ? " (" : "", device->variant,
              variant ? ")" : "", is_gpu(device) && device->kind == SVMX_DEVICE_CPU ? " [CPU DEVICE]" : "",
              device->kind == SVMX_DEVICE_MODEL ? " [MODELLED]" : "",
              device->flags & SVMX_DEVICE_TEST ? " [TEST DEVICE]" : "");
 }
 
+/* The first GPU of the executor, or its first device. */
+static enum svmx_status device_find(struct scan_side *side, bool gpu) {
+    enum svmx_status status = SVMX_OK;
+    do {
+        status = svmx_device_get(side->session.executor, side->number, &side->device);
+    } while (status == SVMX_OK && gpu && !is_gpu(&side->device) && ++side->number);
+    return status;
+}
+
 /* What was learned before has no say, and nothing is learned. */
 static enum svmx_status side_open(struct scan_side *side, const char *backends, const struct cli_args *args,
-                                  uint32_t threads, struct svmx_error *error) {
+                                  uint32_t threads, bool gpu, struct svmx_error *error) {
     const struct svmx_options options = {.size = sizeof options,
                                          .backends = backends,
                                          .variant = args->common[CLI_VARIANT].text,
@@ -51,7 +62,7 @@ static enum svmx_status side_open(struct scan_side *side, const char *backends, 
                                          .profile = "off"};
     *side = (struct scan_side){.device.size = sizeof side->device};
     enum svmx_status status = svmx_open(&side->session.executor, &options, error);
-    if (status == SVMX_OK) status = svmx_device_get(side->session.executor, 0, &side->device);
+    if (status == SVMX_OK) status = device_find(side, gpu);
     if (status == SVMX_OK) status = svmx_batch_create(side->session.executor, &side->batch);
     if (status != SVMX_OK) return status;
     side->policy = is_gpu(&side->device) ? SVMX_POLICY_GPU : SVMX_POLICY_CPU;
@@ -80,25 +91,40 @@ enum cli_exit scan_cpu_open(struct scan_side *side, const struct cli_args *args)
     if (*item == '\0' || strpbrk(item, ",+^") || *item == '-' || strlen(item) + 8 > sizeof backends)
         return cli_args_refuse(args->command, "--cpu: '%s' is neither all, one, scalar nor NAME or NAME:DEVICE", item);
     snprintf(backends, sizeof backends, "+%s,stop", all || one ? "simd" : item);
-    enum svmx_status status =
-        side_open(side, scalar ? "none" : backends, args, one ? 1 : (uint32_t)args->common[CLI_THREADS].number, &error);
+    enum svmx_status status = side_open(side, scalar ? "none" : backends, args,
+                                        one ? 1 : (uint32_t)args->common[CLI_THREADS].number, false, &error);
     if (status == SVMX_OK) return CLI_OK;
     if (!all && !one) return open_failed(side, item, status, error.text);
     cli_error("the SIMD backend cannot be opened, so the CPU's side is the reference code, which is slow: %s",
               error.text);
     scan_side_close(side);
-    status = side_open(side, "none", args, 0, &error);
+    status = side_open(side, "none", args, 0, false, &error);
     return status == SVMX_OK ? CLI_OK : open_failed(side, "the reference code", status, error.text);
 }
 
 /* ---- GPUs ------------------------------------------------------------------------------------------------------- */
 
+/* NULL for `device`: the only one, as the options say. */
 static enum cli_exit gpu_open(struct scan_side *side, const struct svmx_device *device, const struct cli_args *args) {
+    const char *demanded = args->common[CLI_DEVICE].text, *backends = args->common[CLI_BACKEND].text;
     struct svmx_error error = {SVMX_OK, ""};
-    char item[96];
-    snprintf(item, sizeof item, "+%s:%u,stop", device->backend, device->index);
-    enum svmx_status status = side_open(side, item, args, (uint32_t)args->common[CLI_THREADS].number, &error);
-    return status == SVMX_OK ? CLI_OK : open_failed(side, device->name, status, error.text);
+    char item[128];
+    if (device)
+        snprintf(item, sizeof item, "+%s:%u,stop", device->backend, device->index);
+    else if (demanded)
+        snprintf(item, sizeof item, "+%s,stop", demanded);
+    enum svmx_status status = side_open(side, device || demanded ? item : backends, args,
+                                        (uint32_t)args->common[CLI_THREADS].number, true, &error);
+    if (status != SVMX_OK) return open_failed(side, "the GPU's side", status, error.text);
+    if (device) snprintf(side->shown, sizeof side->shown, "%s:%u", device->backend, device->index);
+    return CLI_OK;
+}
+
+static unsigned gpus_count(const struct cli_session *found) {
+    struct svmx_device device = {.size = sizeof device};
+    unsigned count = 0;
+    for (uint32_t i = 0; svmx_device_get(found->executor, i, &device) == SVMX_OK; i++) count += is_gpu(&device);
+    return count;
 }
 
 enum cli_exit scan_gpus_open(struct scan_side **sides, unsigned *count, const struct cli_args *args) {
@@ -108,10 +134,11 @@ enum cli_exit scan_gpus_open(struct scan_side **sides, unsigned *count, const st
     *count = 0;
     enum cli_exit code = cli_session_open(&found, args, false);
     if (code != CLI_OK) return code;
-    *sides = cli_grow(NULL, svmx_device_count(found.executor), sizeof **sides);
+    const unsigned there = gpus_count(&found);
+    *sides = cli_grow(NULL, there, sizeof **sides);
     for (uint32_t i = 0; code == CLI_OK && svmx_device_get(found.executor, i, &device) == SVMX_OK; i++) {
         if (!is_gpu(&device)) continue;
-        code = gpu_open(&(*sides)[*count], &device, args);
+        code = gpu_open(&(*sides)[*count], there > 1 ? &device : NULL, args);
         if (code == CLI_OK) ++*count;
     }
     cli_session_close(&found);
@@ -131,7 +158,7 @@ enum cli_exit scan_side_load(struct scan_side *side, const struct scan_task *tas
 static enum svmx_status answer_check(const struct scan_side *side, struct svmx_receipt *receipt, char *why) {
     *receipt = (struct svmx_receipt){.size = sizeof *receipt};
     enum svmx_status status = svmx_receipt_get(side->batch, 0, receipt);
-    if (status != SVMX_OK || (receipt->device == 0 && receipt->redone == 0)) return status;
+    if (status != SVMX_OK || (receipt->device == side->number && receipt->redone == 0)) return status;
     snprintf(why, SCAN_WHY_BYTES, "another device answered: %.100s",
              *receipt->reason ? receipt->reason : "it does not offer this operation");
     return SVMX_ERR_WRONG_RESULT;

@@ -22,8 +22,8 @@ plain_suites += \
 %C%_threads_LDADD = libsvmx-core.la
 %C%_tsan_model_LDADD = libsvmx-core.la
 
-shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh
-EXTRA_DIST += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh
+shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh %D%/scan.sh
+EXTRA_DIST += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh %D%/scan.sh
 
 # Fill a cache for cache.sh and a profile for profile.sh.
 check_PROGRAMS += %D%/fill_cache %D%/fill_profile

@@ -61,6 +61,7 @@ Test(faults, devices_of_every_sort_give_the_answer) {
         bool copies = !(sorts[i] & (SVMX_DEVICE_SHARES_MEMORY | SVMX_DEVICE_HOST_MEMORY));
         cr_assert_eq(fake.copies_in, copies ? fake.launches : 0);
         cr_assert_eq(fake.copies_out, copies ? fake.launches : 0);
+        cr_assert_eq(receipt.readbacks, copies ? 1 : 0, "flags %#x: %u", sorts[i], receipt.readbacks);
         svmx_close(executor);
         expect_all_returned();
     }
@@ -426,6 +427,7 @@ Test(faults, what_is_too_large_for_a_device_is_halved) {
     cr_assert_eq(receipt.device, 0, "%s", receipt.reason);
     cr_assert_eq(receipt.redone, 0);
     cr_assert_eq(receipt.launches, 4, "%u launches", receipt.launches);
+    cr_assert_eq(receipt.readbacks, 4, "%u readbacks", receipt.readbacks);
     cr_assert_eq(device_at(executor, 0).launches, 4);
     receipt = run_sums(executor, 1, 1 << 20); /* a task is not cut */
     cr_assert_eq(receipt.device, 1);

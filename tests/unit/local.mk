@@ -58,6 +58,10 @@ criterion_suites += \
 	%D%/test_replay \
 	%D%/test_route \
 	%D%/test_routing_virtual \
+	%D%/test_scan_cells \
+	%D%/test_scan_crossover \
+	%D%/test_scan_plan \
+	%D%/test_scan_stats \
 	%D%/test_selection \
 	%D%/test_selftest \
 	%D%/test_sketch \
@@ -69,6 +73,15 @@ criterion_suites += \
 	%D%/test_team \
 	%D%/test_text \
 	%D%/test_versioned
+
+# Parts of the command, which is no library.
+scan_parts = src/cli/args.c src/cli/scan_cells.c src/cli/scan_crossover.c src/cli/scan_plan.c src/cli/scan_stats.c \
+	src/cli/session.c src/cli/text.c
+%C%_test_scan_cells_SOURCES = %D%/test_scan_cells.c $(scan_parts)
+%C%_test_scan_crossover_SOURCES = %D%/test_scan_crossover.c $(scan_parts)
+%C%_test_scan_plan_SOURCES = %D%/test_scan_plan.c $(scan_parts)
+%C%_test_scan_stats_SOURCES = %D%/test_scan_stats.c $(scan_parts)
+
 EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/opencl_fixture.h %D%/plugin_fixture.h \
 	%D%/profile_fixture.h %D%/store_fixture.h
 %C%_test_op_ecdsa_CPPFLAGS = $(openssl_cppflags) $(SECP256K1_CFLAGS)
