@@ -24,4 +24,10 @@ EXTRA_DIST += \
 	%D%/adr/0007-operations-say-invalid-by-an-output.md \
 	%D%/adr/0008-a-builder-beside-the-submitter.md \
 	%D%/adr/0009-the-core-measures-variants.md \
-	%D%/adr/0010-arithmetic-is-measured-not-declared.md
+	%D%/adr/0010-arithmetic-is-measured-not-declared.md \
+	%D%/examples/README.md \
+	%D%/examples/panels.html \
+	%D%/examples/report.html \
+	%D%/examples/scalar.csv \
+	%D%/examples/scan.csv \
+	%D%/examples/summary.md

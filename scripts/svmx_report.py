@@ -60,10 +60,12 @@ def scan_page(rows, title, chart_js=None):
     """A panel for each machine of these rows."""
     found = scan.machines(rows)
     number = {id(row): i for i, row in enumerate(rows)}
+    places = {(machine.rows[0].host, machine.rows[0].machine_cpu): i for i, machine in enumerate(found)}
     columns = scan.FULL if any(row.samples > 1 for row in rows) else scan.SHORT
     data = {
         "columns": columns,
         "rows": [[row.values.get(column) for column in columns] for row in rows],
+        "machine_of": [places[row.host, row.machine_cpu] for row in rows],
         "unclear": [i for i, row in enumerate(rows) if row.unclear],
         "ops": list(dict.fromkeys(row.op for row in rows)),
         "units": {row.op: scan.unit_of(row.op) for row in rows},

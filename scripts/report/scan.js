@@ -37,7 +37,7 @@ function laneRows(lane) {
 }
 
 function timeSets(machine) {
-  const sets = curve("CPU (SIMD, all threads)", colour("cpu"), "line", machine.cpu_lines[state.op] ?? [], (i) => {
+  const sets = curve(`CPU: ${machine.cpu}`, colour("cpu"), "line", machine.cpu_lines[state.op] ?? [], (i) => {
     const [, , p90, low] = machine.cpu_lines[state.op][i];
     return `p90 ${timeText(p90)}, fastest ${timeText(low)}`;
   });
@@ -264,7 +264,7 @@ function showRows() {
   const gpu = (row, what) => (value(row, "gpu_us") === null ? "–" : timeText(side(row, "gpu", what)));
   fillTable(find("rows"), [...(several ? [["Machine"]] : []), ["Backend"], ["Size", 1], ["Runs", 1], ["CPU median", 1], ["CPU p90", 1], ["Device median", 1],
     ["Device p90", 1], ["Speed-up", 1], ["First run", 1], ["Set-up", 1], ["Upload", 1], ["Compute", 1], ["Readback", 1], ["Right"], ["Winner"]],
-    shown.map((row) => [...(several ? [value(row, "host")] : []), value(row, "backend"), whole(value(row, "size")), value(row, "samples"), timeText(side(row, "cpu", "median")),
+    shown.map((row) => [...(several ? [data.machines[data.machine_of[row]].name] : []), value(row, "backend"), whole(value(row, "size")), value(row, "samples"), timeText(side(row, "cpu", "median")),
       timeText(side(row, "cpu", "p90")), gpu(row, "median"), gpu(row, "p90"), timesText(factor(row)), time(row, "first_us"),
       time(row, "setup_us"), time(row, "upload_us"), time(row, "compute_us"), time(row, "readback_us"), value(row, "verified"),
       value(row, "winner") + (unclear.has(row) ? " ~" : "")]));

@@ -126,7 +126,7 @@ class Browser(suite.Suite):
     def test_curves_have_the_figures_of_the_file(self):
         self.open_scan()
         sets = self.sets()
-        self.assertEqual(list(sets), [("CPU (SIMD, all threads)", "median"), ("opencl", "median")])
+        self.assertEqual(list(sets), [("CPU: Model CPU, 2 threads (avx2)", "median"), ("opencl", "median")])
         wanted = [[size, round(60 + 0.0006 * size, 3)] for size in made.SIZES]
         self.assertEqual(sets["opencl", "median"], wanted)
         self.assertEqual(self.js("return charts[0].scales.x.type + charts[0].scales.y.type"), "logarithmic" * 2)
@@ -265,7 +265,7 @@ class Browser(suite.Suite):
 
     def test_a_scan_without_a_device(self):
         self.open(self.put("scan.csv", made.text([made.row(size, size, None) for size in made.SIZES])))
-        self.assertEqual(list(self.sets()), [("CPU (SIMD, all threads)", "median")])
+        self.assertEqual(list(self.sets()), [("CPU: Model CPU, 2 threads (avx2)", "median")])
         self.assertIn("No device beside the CPU", self.text("panels"))
         self.browser.find_element(By.CSS_SELECTOR, "[value=speedup] + span").click()
         self.assertIn("Nothing was measured here", self.text("panels"))
