@@ -7,6 +7,7 @@ import csv
 import io
 import os
 import stat
+import subprocess
 
 import suite
 import made_scan as made
@@ -203,6 +204,36 @@ exit {status}
     def test_a_scan_that_fails(self):
         self.refuses("sampling-robustness", "--run", "1", "--svmx", self.command(3), said=["ended with status 3"])
         self.refuses("sampling-robustness", "--run", "1", "--svmx", self.path("none"), said=["say with --svmx"])
+
+
+class RealScan(suite.Suite):
+    """What svmx threshold-scan writes today is what the scripts read."""
+
+    def scan(self, *arguments):
+        command = os.environ.get("SVMX_TEST_COMMAND")
+        if not command or os.environ.get("SVMX_TEST_RUNNER"):
+            self.skipTest("no svmx command of this machine was named")
+        done = subprocess.run([command, "threshold-scan", "--quiet", "--op", "vec_add_f32", "--sizes", "1K,2K", "--output", self.path("s.csv"),
+                               *arguments], capture_output=True, encoding="utf-8", check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("s.csv"), encoding="utf-8") as file:
+            return file.readline().strip().split(","), scan.read([self.path("s.csv")])
+
+    def test_columns(self):
+        columns, rows = self.scan("--samples", "3", "--max-samples", "3")
+        self.assertEqual(columns, list(scan.FULL))
+        self.assertEqual([(row.size, row.samples, row.wrong) for row in rows if row.backend == rows[0].backend], [(1024, 3, False), (2048, 3, False)])
+        columns, rows = self.scan("--samples", "1")
+        self.assertEqual(columns, list(scan.SHORT))
+        self.assertEqual(rows[0].samples, 1)
+
+    def test_a_modelled_device_is_called_one(self):
+        if not os.path.exists(os.path.join(os.environ.get("SUPERVM_BACKEND_PATH", ""), "sim.so")):
+            self.skipTest("no sim plugin was built")
+        self.scan("--samples", "2", "--max-samples", "2", "--backend", "+sim:integrated")
+        out, _ = self.run_script("summarize", self.path("s.csv"))
+        self.assertRegex(out, r"\| sim \| integrated.* \| modelled device \|")
+        self.assertRegex(out, r"\| vec_add_f32 \| (from|never)")
 
 
 suite.main()

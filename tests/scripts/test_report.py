@@ -6,7 +6,6 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import os
 import re
-import unittest
 
 import suite
 import made_scan as made
@@ -28,7 +27,9 @@ class Chart(suite.Suite):
         self.assertIn("/* my own chart <\\/script> */", out)
 
 
-class Pages(suite.Suite):
+class WithChart(suite.Suite):
+    """Pages with a Chart.js that is none, so that they are small."""
+
     def setUp(self):
         super().setUp()
         self.chart = self.put("chart.js", "/* chart */")
@@ -36,6 +37,8 @@ class Pages(suite.Suite):
     def page(self, *arguments):
         return self.run_script("report-html", *arguments, "--chart-js", self.chart)[0]
 
+
+class Pages(WithChart):
     def test_nothing_is_fetched(self):
         page = self.page(self.put("s.csv", made.text(made.curve(made.SIZES))))
         self.assertIn("default-src 'none'", page)
@@ -80,7 +83,7 @@ def bench(**fields):
             "ask": "ratio >= 1.2", "ok": True, **fields}
 
 
-class Bench(Pages):
+class Bench(WithChart):
     def test_margins_and_verdicts(self):
         for fields, margin, verdict in (
             ({}, 1.25, "met"),
@@ -106,6 +109,25 @@ class Bench(Pages):
         refuse('[{"suite": "x"}]', "row 1: no case")
         refuse(json.dumps([bench(ours=float("nan"))]), "row 1: ours is nan")
         refuse("[1]", "row 1: no suite")
+
+
+class Example(WithChart):
+    """docs/examples is what its README says made it."""
+
+    def example(self, name):
+        return os.path.join(suite.SRC, "docs", "examples", name)
+
+    def read(self, name):
+        with open(self.example(name), encoding="utf-8") as file:
+            return file.read()
+
+    def test_the_summary(self):
+        self.assertEqual(self.run_script("summarize", self.example("scan.csv"))[0], self.read("summary.md"))
+
+    def test_the_pages(self):
+        self.assertEqual(data_of(self.page(self.example("scan.csv"))), data_of(self.read("report.html")))
+        panels = self.page("--platforms", self.example("scan.csv"), self.example("scalar.csv"), "--title", data_of(self.read("panels.html"))["title"])
+        self.assertEqual(data_of(panels), data_of(self.read("panels.html")))
 
 
 suite.main()
