@@ -1,4 +1,5 @@
-"""svmx_report.py: pages of HTML that need nothing else: no network, no other file. For report-html and compare-platforms.
+"""svmx_report.py: pages of HTML that need nothing else: no network, no other file. For report-html and
+compare-platforms.
 
     page = report/page.html with its style, Chart.js, the data as JSON, the body (report/KIND.html) and its code
            (report/common.js, report/KIND.js) put in. KIND: scan (curves of threshold-scan), bench (bench-results.json).
@@ -50,7 +51,9 @@ def _chart(path):
                 return file.read().replace("</script", "<\\/script")
         except OSError:
             continue
-    raise scan.ScanError(f"{path or CHART_JS[0]}: not there; apt install libjs-chart.js, or name a Chart.js 3 or 4 with --chart-js")
+    raise scan.ScanError(
+        f"{path or CHART_JS[0]}: not there; apt install libjs-chart.js, or name a Chart.js 3 or 4 with --chart-js"
+    )
 
 
 # ---- scans -----------------------------------------------------------------------------------------------------------
@@ -78,17 +81,29 @@ def _machine(name, machine, number):
     return {
         "name": name,
         "cpu": machine.cpu,
-        "cpu_lines": {op: [[size, times.median, times.p90, times.low] for size, times in machine.cpu_times(op).items()]
-                      for op in machine.ops},
+        "cpu_lines": {
+            op: [[size, times.median, times.p90, times.low] for size, times in machine.cpu_times(op).items()]
+            for op in machine.ops
+        },
         "lanes": [_lane(series, number) for series in machine.series if series.has_device],
     }
 
 
 def _lane(series, number):
     return {
-        "label": series.label, "backend": series.backend, "device": series.device, "driver": series.driver, "kind": series.kind,
-        "ops": {op: {"rows": [number[id(row)] for row in rows if row.gpu], "crossover": scan.crossover(rows),
-                     "text": scan.crossover_text(rows)} for op, rows in series.ops.items()},
+        "label": series.label,
+        "backend": series.backend,
+        "device": series.device,
+        "driver": series.driver,
+        "kind": series.kind,
+        "ops": {
+            op: {
+                "rows": [number[id(row)] for row in rows if row.gpu],
+                "crossover": scan.crossover(rows),
+                "text": scan.crossover_text(rows),
+            }
+            for op, rows in series.ops.items()
+        },
     }
 
 
@@ -148,6 +163,10 @@ def bench_page(rows, title, chart_js=None):
     machine = next((row["note"] for row in rows if row["suite"] == "run"), "")
     shown = [row for row in rows if row["suite"] != "run"]
     lines = [[row.get(field) for field in FIELDS] + [verdict(row), margin(row)] for row in shown]
-    data = {"machine": machine, "columns": FIELDS + ("verdict", "margin"), "rows": lines,
-            "suites": list(dict.fromkeys(row["suite"] for row in shown))}
+    data = {
+        "machine": machine,
+        "columns": FIELDS + ("verdict", "margin"),
+        "rows": lines,
+        "suites": list(dict.fromkeys(row["suite"] for row in shown)),
+    }
     return page("bench", title, data, chart_js)

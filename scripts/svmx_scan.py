@@ -22,10 +22,12 @@ RULE = 0.9  # a side wins where its median is below this part of the other's
 TEXTS = ("host", "cpu", "backend", "device", "driver", "op")
 SPREAD = tuple(f"{side}_{what}_us" for side in ("cpu", "gpu") for what in ("median", "p90", "min", "max"))
 _HEAD = TEXTS + ("size", "bucket", "samples", "cpu_us", "gpu_us")
-_TAIL = ("first_us", "setup_us", "upload_us", "compute_us", "readback_us", "device_ns", "speedup", "throughput",
-         "dispatches", "readbacks", "verified", "winner")
-FULL = _HEAD + SPREAD + _TAIL   # of a scan with more than one sample
-SHORT = _HEAD + _TAIL           # of a scan with --samples 1
+_TAIL = tuple(
+    "first_us setup_us upload_us compute_us readback_us device_ns speedup throughput dispatches readbacks verified "
+    "winner".split()
+)
+FULL = _HEAD + SPREAD + _TAIL  # of a scan with more than one sample
+SHORT = _HEAD + _TAIL  # of a scan with --samples 1
 _WORDS = TEXTS + ("verified", "winner")
 _NEEDED = ("size", "samples", "cpu_us")
 _MARKS = {"[MODELLED]": "modelled device", "[TEST DEVICE]": "test device", "[CPU DEVICE]": "CPU device"}  # of the scan
@@ -140,15 +142,17 @@ def _check_columns(name, columns):
     what = "; ".join(
         [f"missing: {', '.join(missing)}"] * bool(missing)
         + [f"unknown: {', '.join(unknown)}"] * bool(unknown)
-        + ["not in the order of a scan"] * (not missing and not unknown))
+        + ["not in the order of a scan"] * (not missing and not unknown)
+    )
     raise ScanError(f"{name}: not the columns of svmx threshold-scan ({what}); is it another file, or another version?")
 
 
 def _read_row(where, columns, fields):
     if len(fields) != len(columns):
         raise ScanError(f"{where}: {len(fields)} fields under {len(columns)} columns; a line cut short? remove it")
-    values = {column: text if column in _WORDS else _number(where, column, text)
-              for column, text in zip(columns, fields)}
+    values = {
+        column: text if column in _WORDS else _number(where, column, text) for column, text in zip(columns, fields)
+    }
     for column in TEXTS[2:3] + TEXTS[5:]:
         if not values[column]:
             raise ScanError(f"{where}: {column} is empty")
@@ -187,7 +191,7 @@ def latest(rows):
 
 
 def unmarked(device):
-    """A device as the scan names it: (its name, what it is). A CPU must not be taken for a GPU, nor a model for either."""
+    """A device as the scan names it: (its name, what it is). Nobody is to take a CPU or a model for a GPU."""
     kind = next((kind for mark, kind in _MARKS.items() if mark in device), "GPU")
     for mark in _MARKS:
         device = device.replace(f" {mark}", "")
@@ -234,8 +238,10 @@ class Machine:
         for row in self.rows:
             if row.op == op:
                 sides.setdefault(row.size, []).append(row.cpu)
-        return {size: sorted(times, key=lambda one: one.median)[(len(times) - 1) // 2]
-                for size, times in sorted(sides.items())}
+        return {
+            size: sorted(times, key=lambda one: one.median)[(len(times) - 1) // 2]
+            for size, times in sorted(sides.items())
+        }
 
 
 def machines(rows):
@@ -249,8 +255,10 @@ def one_machine(rows):
     found = machines(rows)
     if len(found) > 1:
         names = ", ".join(f"{machine.host} ({machine.cpu})" for machine in found)
-        raise ScanError(f"rows of {len(found)} machines: {names}; times of different machines are not compared here: "
-                        "give the files of one, or use scripts/compare-platforms")
+        raise ScanError(
+            f"rows of {len(found)} machines: {names}; times of different machines are not compared here: "
+            "give the files of one, or use scripts/compare-platforms"
+        )
     return found[0]
 
 
@@ -279,7 +287,7 @@ def crossover(rows):
 
 
 def crossover_text(rows):
-    """ "from 65,536", "from 1,024 on, the smallest tested", "never up to 4,194,304", "not measured". """
+    """ "from 65,536", "from 1,024 on, the smallest tested", "never up to 4,194,304", "not measured"."""
     sizes = [row.size for row in rows if row.gpu]
     if not sizes:
         return "not measured"
@@ -300,7 +308,7 @@ def unit_of(op):
 
 
 def time_text(us):
-    """ "870 ns", "12.3 µs", "4.56 ms", "1.23 s": three digits. """
+    """ "870 ns", "12.3 µs", "4.56 ms", "1.23 s": three digits."""
     if us is None:
         return "-"
     for unit, scale in (("ns", 1e-3), ("µs", 1), ("ms", 1e3)):
@@ -320,8 +328,8 @@ def _digits(value):
 def markdown_table(head, rows, right=()):
     """A table of Markdown; columns whose numbers are in `right` are flush right."""
     lines = [head, ["---:" if i in right else "---" for i in range(len(head))]] + rows
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in line) + " |"
-                     for line in lines) + "\n"
+    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in cells)
 
 
 def write(path, text):
@@ -340,9 +348,10 @@ def write(path, text):
 
 def parser(doc):
     """Arguments of a script: what is said at its head is its --help."""
-    summary, _, rest = doc.partition("\n")
-    return argparse.ArgumentParser(description=summary, epilog=rest.rsplit("SPDX", 1)[0],
-                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    summary, _, rest = doc.partition("\n\n")
+    return argparse.ArgumentParser(
+        description=summary, epilog=rest.rsplit("SPDX", 1)[0], formatter_class=argparse.RawDescriptionHelpFormatter
+    )
 
 
 def program():

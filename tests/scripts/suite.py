@@ -41,8 +41,14 @@ class Suite(unittest.TestCase):
 
     def run_script(self, name, *arguments, stdin="", status=0, env=None):
         """What a script says: (standard output, standard error). Its status must be the one named."""
-        done = subprocess.run([sys.executable, os.path.join(SCRIPTS, name), *arguments], input=stdin, capture_output=True,
-                              encoding="utf-8", check=False, env={**os.environ, **(env or {})})
+        done = subprocess.run(
+            [sys.executable, os.path.join(SCRIPTS, name), *arguments],
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+            env={**os.environ, **(env or {})},
+        )
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout, done.stderr
 

@@ -47,28 +47,40 @@ class AllOfThem(suite.Suite):
         self.assertIn("| vec_add_f32 | from 16,384 |", out)
 
     def test_output_that_cannot_be_written(self):
-        self.refuses("summarize", "-", "--output", self.path("no/such/folder"), stdin=made.text([made.row(1, 2, 1)]),
-                     said=["no/such/folder: No such file"])
+        self.refuses(
+            "summarize",
+            "-",
+            "--output",
+            self.path("no/such/folder"),
+            stdin=made.text([made.row(1, 2, 1)]),
+            said=["no/such/folder: No such file"],
+        )
 
 
 class CompareBackends(suite.Suite):
     def scans(self):
-        """cpu = 2 + 0.01 n; opencl = 50 + 0.002 n; levelzero = 20 + 0.004 n: opencl is ahead of levelzero for large n."""
-        return (self.put("cl.csv", made.text(made.curve(made.SIZES))),
-                self.put("ze.csv", made.text(made.curve(made.SIZES, 20, 0.004, backend="levelzero", device="Arc"))))
+        """cpu = 2 + 0.01 n; opencl = 50 + 0.002 n; levelzero = 20 + 0.004 n: opencl is ahead for large n."""
+        return (
+            self.put("cl.csv", made.text(made.curve(made.SIZES))),
+            self.put("ze.csv", made.text(made.curve(made.SIZES, 20, 0.004, backend="levelzero", device="Arc"))),
+        )
 
     def test_winners_and_pairs(self):
         out, _ = self.run_script("compare-backends", *self.scans())
         self.assertIn("| 1,024 | 12.2 µs | 52.0 µs | 24.1 µs | cpu |", out)
-        self.assertIn("| 4,096 | 43.0 µs | 58.2 µs | 36.4 µs | levelzero |", out)   # 36.4 < 0.9 * 43.0 = 38.7
+        self.assertIn("| 4,096 | 43.0 µs | 58.2 µs | 36.4 µs | levelzero |", out)  # 36.4 < 0.9 * 43.0 = 38.7
         self.assertIn("| 65,536 | 657 µs | 181 µs | 282 µs | opencl |", out)
-        self.assertIn("| vec_add_f32 | cpu, opencl | opencl from 16,384 |", out)    # 82.8 < 149
+        self.assertIn("| vec_add_f32 | cpu, opencl | opencl from 16,384 |", out)  # 82.8 < 149
         self.assertIn("| vec_add_f32 | cpu, levelzero | levelzero from 4,096 |", out)
-        self.assertIn("| vec_add_f32 | opencl, levelzero | opencl from 65,536 |", out)  # 16,384: 82.8 and 85.5, too close
+        self.assertIn(
+            "| vec_add_f32 | opencl, levelzero | opencl from 65,536 |", out
+        )  # 16,384: 82.8 and 85.5, too close
 
     def test_the_other_ways_a_pair_may_end(self):
         slow = self.put("slow.csv", made.text(made.curve(made.SIZES, 50, 0.02)))
-        self.assertIn("| cpu, opencl | cpu at every size, up to 4,194,304 |", self.run_script("compare-backends", slow)[0])
+        self.assertIn(
+            "| cpu, opencl | cpu at every size, up to 4,194,304 |", self.run_script("compare-backends", slow)[0]
+        )
         close = self.put("close.csv", made.text([made.row(1, 100, 98), made.row(2, 100, 101)]))
         self.assertIn("| cpu, opencl | neither is ahead up to 2 |", self.run_script("compare-backends", close)[0])
 
@@ -76,7 +88,9 @@ class CompareBackends(suite.Suite):
         out, _ = self.run_script("compare-backends", *self.scans(), "--csv", "-")
         rows = list(csv.DictReader(io.StringIO(out)))
         self.assertEqual(len(rows), 3 * len(made.SIZES))
-        self.assertEqual([row["backend"] for row in rows if row["winner"] == "yes"], ["cpu", "levelzero"] + 5 * ["opencl"])
+        self.assertEqual(
+            [row["backend"] for row in rows if row["winner"] == "yes"], ["cpu", "levelzero"] + 5 * ["opencl"]
+        )
         first = next(row for row in rows if row["backend"] == "levelzero" and row["size"] == "4096")
         self.assertAlmostEqual(float(first["speedup"]), 42.96 / 36.384, places=3)
 
@@ -92,13 +106,17 @@ class CompareBackends(suite.Suite):
         self.assertIn("| cpu, opencl | cpu from 2 |", out)
 
     def test_no_device(self):
-        self.refuses("compare-backends", self.put("s.csv", made.text([made.row(1, 10, None)])), said=["no row has a device"])
+        self.refuses(
+            "compare-backends", self.put("s.csv", made.text([made.row(1, 10, None)])), said=["no row has a device"]
+        )
 
 
 class ComparePlatforms(suite.Suite):
     def scans(self):
-        return (self.put("a.csv", made.text(made.curve(made.SIZES))),
-                self.put("b.csv", made.text(made.curve(made.SIZES, 5, 0.001, host="beta", cpu="Other"))))
+        return (
+            self.put("a.csv", made.text(made.curve(made.SIZES))),
+            self.put("b.csv", made.text(made.curve(made.SIZES, 5, 0.001, host="beta", cpu="Other"))),
+        )
 
     def test_side_by_side(self):
         out, _ = self.run_script("compare-platforms", *self.scans())
@@ -127,7 +145,12 @@ class ComparePlatforms(suite.Suite):
 
 class Summarize(suite.Suite):
     def test_thresholds_rows_and_doubts(self):
-        rows = [made.row(1024, 10, 20), made.row(2048, 20, 19), made.row(4096, 40, 20), made.row(8192, 80, 20, verified="no")]
+        rows = [
+            made.row(1024, 10, 20),
+            made.row(2048, 20, 19),
+            made.row(4096, 40, 20),
+            made.row(8192, 80, 20, verified="no"),
+        ]
         out, _ = self.run_script("summarize", self.put("s.csv", made.text(rows)))
         self.assertIn("| vec_add_f32 | never up to 8,192 |", out)
         self.assertIn("| 1,024 | 5 | 10.0 µs | 11.0 µs | 20.0 µs | 22.0 µs | 0.50x | 800 µs | 40.0x | cpu |", out)
@@ -138,7 +161,9 @@ class Summarize(suite.Suite):
         self.assertIn("**1 of 4 rows have wrong results", out)
 
     def test_a_kind_is_named(self):
-        out, _ = self.run_script("summarize", self.put("s.csv", made.text([made.row(1, 2, 1, device="pthread [CPU DEVICE]")])))
+        out, _ = self.run_script(
+            "summarize", self.put("s.csv", made.text([made.row(1, 2, 1, device="pthread [CPU DEVICE]")]))
+        )
         self.assertIn("| opencl | pthread | Model 1.0 | CPU device |", out)
 
     def test_one_sample_is_said_to_be_one(self):
@@ -161,12 +186,19 @@ class SamplingRobustness(suite.Suite):
 
     def test_trials_beside_many(self):
         # many: 10, 20 and 40, 20. Trials: as they are; the CPU of 4096 off by 2 (a win lost, outside of 38..56).
-        trials = [made.row(1024, 10, 20, samples=1), made.row(4096, 40, 20, samples=1),
-                  made.row(1024, 10, 22, samples=1), made.row(4096, 20, 20, samples=1)]
+        trials = [
+            made.row(1024, 10, 20, samples=1),
+            made.row(4096, 40, 20, samples=1),
+            made.row(1024, 10, 22, samples=1),
+            made.row(4096, 20, 20, samples=1),
+        ]
         one, many = self.put("one.csv", made.text(trials, short=True)), self.put("many.csv", made.text(self.MANY))
         out, _ = self.run_script("sampling-robustness", one, many)
         self.assertIn("2 trials", out)
-        self.assertIn("| vec_add_f32 | opencl | 25 | 3 of 4 | 1.00x | 2.00x | 1 of 8 | 4,096 | 4,096 (1 of 2), never (1 of 2) |", out)
+        self.assertIn(
+            "| vec_add_f32 | opencl | 25 | 3 of 4 | 1.00x | 2.00x | 1 of 8 | 4,096 | 4,096 (1 of 2), never (1 of 2) |",
+            out,
+        )
 
     def test_both_kinds_are_needed(self):
         many = self.put("many.csv", made.text(self.MANY))
@@ -180,21 +212,26 @@ class SamplingRobustness(suite.Suite):
         self.refuses("sampling-robustness", many, other, said=["no operation on the same device"])
 
     def command(self, status):
-        """A stand-in for svmx: appends a made scan of as many samples as it is asked for, and notes how it was called."""
+        """A stand-in for svmx: appends a made scan of as many samples as asked for, and notes how it was called."""
         self.put("1.csv", made.text([{**row, "samples": 1} for row in self.MANY], short=True))
         self.put("25.csv", made.text(self.MANY))
-        path = self.put("svmx", f'''#!/bin/sh
+        path = self.put(
+            "svmx",
+            f"""#!/bin/sh
 echo "$*" >>"{self.folder}/calls"
 while [ "$1" != --output ]; do shift; done
 output=$2 samples=$4
 if [ -s "$output" ]; then tail -n +2 "{self.folder}/$samples.csv"; else cat "{self.folder}/$samples.csv"; fi >>"$output"
 exit {status}
-''')
+""",
+        )
         os.chmod(path, stat.S_IRWXU)
         return path
 
     def test_scanning_by_itself(self):
-        out, _ = self.run_script("sampling-robustness", "--run", "3", "--svmx", self.command(0), "--", "--op", "vec_add_f32")
+        out, _ = self.run_script(
+            "sampling-robustness", "--run", "3", "--svmx", self.command(0), "--", "--op", "vec_add_f32"
+        )
         self.assertIn("3 trials", out)
         self.assertIn("| 6 of 6 |", out)
         calls = self.get("calls").splitlines()
@@ -213,8 +250,23 @@ class RealScan(suite.Suite):
         command = os.environ.get("SVMX_TEST_COMMAND")
         if not command or os.environ.get("SVMX_TEST_RUNNER"):
             self.skipTest("no svmx command of this machine was named")
-        done = subprocess.run([command, "threshold-scan", "--quiet", "--op", "vec_add_f32", "--sizes", "1K,2K", "--output", self.path("s.csv"),
-                               *arguments], capture_output=True, encoding="utf-8", check=False)
+        done = subprocess.run(
+            [
+                command,
+                "threshold-scan",
+                "--quiet",
+                "--op",
+                "vec_add_f32",
+                "--sizes",
+                "1K,2K",
+                "--output",
+                self.path("s.csv"),
+                *arguments,
+            ],
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.path("s.csv"), encoding="utf-8") as file:
             return file.readline().strip().split(","), scan.read([self.path("s.csv")])
@@ -222,7 +274,10 @@ class RealScan(suite.Suite):
     def test_columns(self):
         columns, rows = self.scan("--samples", "3", "--max-samples", "3")
         self.assertEqual(columns, list(scan.FULL))
-        self.assertEqual([(row.size, row.samples, row.wrong) for row in rows if row.backend == rows[0].backend], [(1024, 3, False), (2048, 3, False)])
+        self.assertEqual(
+            [(row.size, row.samples, row.wrong) for row in rows if row.backend == rows[0].backend],
+            [(1024, 3, False), (2048, 3, False)],
+        )
         columns, rows = self.scan("--samples", "1")
         self.assertEqual(columns, list(scan.SHORT))
         self.assertEqual(rows[0].samples, 1)

@@ -19,10 +19,18 @@ def data_of(page):
 class Chart(suite.Suite):
     def test_without_chart_js(self):
         path = self.put("s.csv", made.text(made.curve(made.SIZES)))
-        self.refuses("report-html", path, "--chart-js", self.path("none.js"), said=["none.js: not there", "apt install libjs-chart.js"])
+        self.refuses(
+            "report-html",
+            path,
+            "--chart-js",
+            self.path("none.js"),
+            said=["none.js: not there", "apt install libjs-chart.js"],
+        )
 
     def test_a_chart_js_of_ones_own(self):
-        path, chart = self.put("s.csv", made.text(made.curve(made.SIZES))), self.put("own.js", "/* my own chart </script> */")
+        path, chart = self.put("s.csv", made.text(made.curve(made.SIZES))), self.put(
+            "own.js", "/* my own chart </script> */"
+        )
         out, _ = self.run_script("report-html", path, "--chart-js", chart)
         self.assertIn("/* my own chart <\\/script> */", out)
 
@@ -58,7 +66,9 @@ class Pages(WithChart):
         rows = made.curve(made.SIZES) + made.curve(made.SIZES, 1e9, backend="levelzero", device="Arc [TEST DEVICE]")
         lanes = data_of(self.page(self.put("s.csv", made.text(rows))))["machines"][0]["lanes"]
         self.assertEqual([lane["kind"] for lane in lanes], ["GPU", "test device"])
-        self.assertEqual(lanes[0]["ops"]["vec_add_f32"], {"rows": list(range(7)), "crossover": 16384, "text": "from 16,384"})
+        self.assertEqual(
+            lanes[0]["ops"]["vec_add_f32"], {"rows": list(range(7)), "crossover": 16384, "text": "from 16,384"}
+        )
         self.assertEqual(lanes[1]["ops"]["vec_add_f32"]["crossover"], None)
 
     def test_a_short_scan_and_one_without_a_device(self):
@@ -69,7 +79,9 @@ class Pages(WithChart):
 
     def test_platforms(self):
         both = self.put("s.csv", made.text(made.curve(made.SIZES) + made.curve(made.SIZES, host="beta")))
-        self.assertEqual([machine["name"] for machine in data_of(self.page("--platforms", both))["machines"]], ["alpha", "beta"])
+        self.assertEqual(
+            [machine["name"] for machine in data_of(self.page("--platforms", both))["machines"]], ["alpha", "beta"]
+        )
 
     def test_to_a_file_whole_or_not_at_all(self):
         path = self.put("s.csv", made.text(made.curve(made.SIZES)))
@@ -79,8 +91,18 @@ class Pages(WithChart):
 
 
 def bench(**fields):
-    return {"suite": "ops", "case": "c", "ours": 3.0, "peer": 2.0, "peer_name": "p", "unit": "M/s", "ratio": 1.5,
-            "ask": "ratio >= 1.2", "ok": True, **fields}
+    return {
+        "suite": "ops",
+        "case": "c",
+        "ours": 3.0,
+        "peer": 2.0,
+        "peer_name": "p",
+        "unit": "M/s",
+        "ratio": 1.5,
+        "ask": "ratio >= 1.2",
+        "ok": True,
+        **fields,
+    }
 
 
 class Bench(WithChart):
@@ -126,7 +148,13 @@ class Example(WithChart):
 
     def test_the_pages(self):
         self.assertEqual(data_of(self.page(self.example("scan.csv"))), data_of(self.read("report.html")))
-        panels = self.page("--platforms", self.example("scan.csv"), self.example("scalar.csv"), "--title", data_of(self.read("panels.html"))["title"])
+        panels = self.page(
+            "--platforms",
+            self.example("scan.csv"),
+            self.example("scalar.csv"),
+            "--title",
+            data_of(self.read("panels.html"))["title"],
+        )
         self.assertEqual(data_of(panels), data_of(self.read("panels.html")))
 
 

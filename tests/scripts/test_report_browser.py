@@ -1,7 +1,8 @@
-"""test_report_browser.py: pages of report-html in a real browser: are the curves drawn, does the page do what it offers?
+"""test_report_browser.py: pages of report-html in a real browser: are the curves drawn, does the page do what it
+offers?
 
-Chromium without a window, driven by Selenium (Debian: chromium, chromium-driver, python3-selenium, libjs-chart.js); skipped
-where one of them is missing. Screenshots stay in tests/run/screenshots of the build folder, to be looked at.
+Chromium without a window, driven by Selenium (Debian: chromium, chromium-driver, python3-selenium, libjs-chart.js);
+skipped where one of them is missing. Screenshots stay in tests/run/screenshots of the build folder, to be looked at.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -26,8 +27,16 @@ try:
 except ImportError:
     webdriver = None
 
-MISSING = [what for what, there in (("python3-selenium", webdriver), ("chromium-driver", shutil.which("chromedriver")),
-                                    ("chromium", shutil.which("chromium")), ("libjs-chart.js", os.path.exists(suite.CHART_JS))) if not there]
+MISSING = [
+    what
+    for what, there in (
+        ("python3-selenium", webdriver),
+        ("chromium-driver", shutil.which("chromedriver")),
+        ("chromium", shutil.which("chromium")),
+        ("libjs-chart.js", os.path.exists(suite.CHART_JS)),
+    )
+    if not there
+]
 if os.environ.get("SVMX_TEST_NO_BROWSER"):
     MISSING = ["(SVMX_TEST_NO_BROWSER is set)"]
 SHOTS = os.path.join(suite.BUILD or tempfile.gettempdir(), "tests", "run", "screenshots")
@@ -48,8 +57,14 @@ return names.map((name) => {
 
 def browser(folder):
     options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1280,1000", "--hide-scrollbars",
-                     f"--user-data-dir={folder}/profile"):
+    for argument in (
+        "--headless=new",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--window-size=1280,1000",
+        "--hide-scrollbars",
+        f"--user-data-dir={folder}/profile",
+    ):
         options.add_argument(argument)
     if os.geteuid() == 0:
         options.add_argument("--no-sandbox")  # it refuses to run as root otherwise
@@ -60,9 +75,11 @@ def browser(folder):
 
 def scan_rows():
     cpu_device = {"device": "pthread-model [CPU DEVICE]", "driver": "Portable Computing Language"}
-    rows = made.curve(made.SIZES, 60, 0.0006, 0.0004, **cpu_device)                          # never wins
-    rows += made.curve(made.SIZES, 55, 0.0007, 0.0012, op="sigmoid_f32", **cpu_device)        # wins from 262,144
-    rows += made.curve(made.SIZES, 20, 0.0004, 0.0012, op="sigmoid_f32", backend="levelzero", device="Arc")  # from 65,536
+    rows = made.curve(made.SIZES, 60, 0.0006, 0.0004, **cpu_device)  # never wins
+    rows += made.curve(made.SIZES, 55, 0.0007, 0.0012, op="sigmoid_f32", **cpu_device)  # wins from 262,144
+    rows += made.curve(
+        made.SIZES, 20, 0.0004, 0.0012, op="sigmoid_f32", backend="levelzero", device="Arc"
+    )  # from 65,536
     return rows
 
 
@@ -92,7 +109,9 @@ class Browser(suite.Suite):
 
     def no_complaints(self):
         """Nothing on the console, but what the browser thinks of how this suite looks at pixels."""
-        self.assertEqual([line for line in self.browser.get_log("browser") if "getImageData" not in line["message"]], [])
+        self.assertEqual(
+            [line for line in self.browser.get_log("browser") if "getImageData" not in line["message"]], []
+        )
 
     def js(self, code, *arguments):
         return self.browser.execute_script(code, *arguments)
@@ -101,16 +120,23 @@ class Browser(suite.Suite):
         """Of the whole page."""
         height = self.js("return document.documentElement.scrollHeight")
         width = self.js("return innerWidth")
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600})
+        self.browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600},
+        )
         self.browser.save_screenshot(os.path.join(SHOTS, f"{name}.png"))
         self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     def sets(self, chart=0):
         """The curves of a chart: label and part -> points."""
-        return {(label, part): points for label, part, points in self.js(
-            "return charts[arguments[0]].data.datasets.map((set) => [set.label, set.part, set.data.map((p) => [p.x, p.y])])", chart)
-            if part != "band"}
+        return {
+            (label, part): points
+            for label, part, points in self.js(
+                "return charts[arguments[0]].data.datasets.map((set) => [set.label, set.part, set.data.map((p) => [p.x, p.y])])",
+                chart,
+            )
+            if part != "band"
+        }
 
     def choose(self, op):
         Select(self.browser.find_element(By.ID, "op")).select_by_value(op)
@@ -133,7 +159,9 @@ class Browser(suite.Suite):
 
     def test_bands_reach_from_the_fastest_to_p90(self):
         self.open_scan()
-        low, high = self.js("return charts[0].data.datasets.filter((s) => s.part === 'band' && s.label === 'opencl').map((s) => s.data[0].y)")
+        low, high = self.js(
+            "return charts[0].data.datasets.filter((s) => s.part === 'band' && s.label === 'opencl').map((s) => s.data[0].y)"
+        )
         median = 60 + 0.0006 * 1024
         self.assertAlmostEqual(low, 0.95 * median, places=2)
         self.assertAlmostEqual(high, 1.1 * median, places=2)
@@ -197,7 +225,10 @@ class Browser(suite.Suite):
     def test_the_legend_hides_a_curve_with_its_band(self):
         self.open_scan()
         self.js("const legend = charts[0].legend; legend.options.onClick(null, legend.legendItems[1], legend)")
-        self.assertEqual(self.js("return charts[0].data.datasets.map((set, i) => charts[0].isDatasetVisible(i))"), [True] * 3 + [False] * 3)
+        self.assertEqual(
+            self.js("return charts[0].data.datasets.map((set, i) => charts[0].isDatasetVisible(i))"),
+            [True] * 3 + [False] * 3,
+        )
 
     def test_a_cpu_device_is_called_one(self):
         self.open_scan()
@@ -214,7 +245,9 @@ class Browser(suite.Suite):
         self.assertNotEqual(self.js(ground), light)
         self.assertGreater(self.js(COUNT_PIXELS, 0, ["lane-0"])[0], 300)  # drawn again in the colours of the dark
         self.shot("dark")
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        self.browser.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+        )
         try:
             button.click()  # as the system has it
             self.assertNotEqual(self.js(ground), light)
@@ -222,7 +255,9 @@ class Browser(suite.Suite):
             self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
     def test_on_a_phone(self):
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True})
+        self.browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+        )
         try:
             self.open_scan()
             self.choose("sigmoid_f32")
@@ -257,7 +292,9 @@ class Browser(suite.Suite):
         self.assertEqual(self.js("return charts.length"), 2)
         ends = self.js("return charts.map((c) => [c.scales.x.min, c.scales.x.max, c.scales.y.min, c.scales.y.max])")
         self.assertEqual(ends[0], ends[1])
-        first, second = self.js("return [...document.querySelectorAll('.panel')].map((p) => p.getBoundingClientRect().top)")
+        first, second = self.js(
+            "return [...document.querySelectorAll('.panel')].map((p) => p.getBoundingClientRect().top)"
+        )
         self.assertEqual(first, second)  # side by side
         for panel in (0, 1):
             self.assertGreater(self.js(COUNT_PIXELS, panel, ["lane-0"])[0], 200)
@@ -278,14 +315,31 @@ class Browser(suite.Suite):
 
     def test_benchmarks(self):
         row = {"suite": "ops", "ours": 3.0, "peer": 2.0, "peer_name": "peer", "unit": "M/s", "ratio": 1.5}
-        rows = [{"suite": "run", "case": "machine", "ours": None, "peer": None, "peer_name": None, "unit": None, "ratio": None, "ask": None,
-                 "ok": None, "note": "Model CPU"}]
-        rows += [{**row, "case": f"case {i}", "ask": f"ratio >= {bound}", "ok": bound <= 1.5} for i, bound in enumerate((0.1, 1.2, 1.4, 2))]
+        rows = [
+            {
+                "suite": "run",
+                "case": "machine",
+                "ours": None,
+                "peer": None,
+                "peer_name": None,
+                "unit": None,
+                "ratio": None,
+                "ask": None,
+                "ok": None,
+                "note": "Model CPU",
+            }
+        ]
+        rows += [
+            {**row, "case": f"case {i}", "ask": f"ratio >= {bound}", "ok": bound <= 1.5}
+            for i, bound in enumerate((0.1, 1.2, 1.4, 2))
+        ]
         rows += [{**row, "suite": "other", "case": "plain", "ask": None, "ok": None, "note": "a word"}]
         self.open("--bench", self.put("b.json", json.dumps(rows)))
         self.assertEqual(self.text("machine"), "Model CPU")
         self.assertEqual(self.text("tally").replace("\n", " "), "3 asks met 1 missed 0 skipped 1 without an ask")
-        self.assertEqual(self.js("return charts[0].data.labels"), ["case 3, peer", "case 2, peer", "case 1, peer", "case 0, peer"])
+        self.assertEqual(
+            self.js("return charts[0].data.labels"), ["case 3, peer", "case 2, peer", "case 1, peer", "case 0, peer"]
+        )
         self.assertGreater(self.js(COUNT_PIXELS, 0, ["met"])[0], 200)
         self.assertGreater(self.js(COUNT_PIXELS, 0, ["missed"])[0], 50)
         self.shot("bench")
@@ -298,8 +352,12 @@ class Browser(suite.Suite):
         """The bound is what was asked for: a page that builds all of its rows takes several times as long on any machine.
         The best of three counts: what else the machine does meanwhile is not the page's."""
         sizes = [1024 + 64 * i for i in range(100)]
-        rows = [row for op in range(50) for backend in ("opencl", "levelzero")
-                for row in made.curve(sizes, op=f"operation_{op}", backend=backend)]
+        rows = [
+            row
+            for op in range(50)
+            for backend in ("opencl", "levelzero")
+            for row in made.curve(sizes, op=f"operation_{op}", backend=backend)
+        ]
         self.assertEqual(len(rows), 10000)
         path = self.put("large.csv", made.text(rows))
         took = [self.open(path) for _ in range(3)]

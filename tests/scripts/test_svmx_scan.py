@@ -20,8 +20,12 @@ class Reading(suite.Suite):
 
     def test_a_full_row(self):
         row = self.read(made.text([made.row(1024, 100, 50)]))[0]
-        self.assertEqual((row.host, row.backend, row.op, row.size, row.samples), ("alpha", "opencl", "vec_add_f32", 1024, 5))
-        self.assertEqual((row.cpu.mean, row.cpu.median, row.cpu.p90, row.cpu.low, row.cpu.high), (102, 100, 110, 95, 140))
+        self.assertEqual(
+            (row.host, row.backend, row.op, row.size, row.samples), ("alpha", "opencl", "vec_add_f32", 1024, 5)
+        )
+        self.assertEqual(
+            (row.cpu.mean, row.cpu.median, row.cpu.p90, row.cpu.low, row.cpu.high), (102, 100, 110, 95, 140)
+        )
         self.assertEqual((row.gpu.median, row.first_us, row.speedup), (50, 2000, 2))
 
     def test_a_short_row_has_one_figure_a_side(self):
@@ -40,7 +44,10 @@ class Reading(suite.Suite):
         self.assertEqual(row.device, 'A "big" GPU, 8 GiB')
 
     def test_two_files(self):
-        paths = [self.put("1.csv", made.text([made.row(1, 1, 1)])), self.put("2.csv", made.text([made.row(2, 1, 1, 1)], short=True))]
+        paths = [
+            self.put("1.csv", made.text([made.row(1, 1, 1)])),
+            self.put("2.csv", made.text([made.row(2, 1, 1, 1)], short=True)),
+        ]
         self.assertEqual([row.size for row in scan.read(paths)], [1, 2])
 
     def test_nothing_at_all(self):
@@ -63,7 +70,12 @@ class Reading(suite.Suite):
     def test_what_is_no_figure(self):
         for figure in ("nan", "NaN", "inf", "-inf", "-1", "fast", "1,5", " "):
             with self.subTest(figure):
-                self.refused(made.text([made.row(1, 2, 1), made.row(2, 2, 1, gpu_p90_us=figure)]), "scan.csv:3", "gpu_p90_us", figure)
+                self.refused(
+                    made.text([made.row(1, 2, 1), made.row(2, 2, 1, gpu_p90_us=figure)]),
+                    "scan.csv:3",
+                    "gpu_p90_us",
+                    figure,
+                )
 
     def test_a_time_of_zero_or_none(self):
         self.refused(made.text([made.row(1, 2, 1, cpu_us="0")]), "scan.csv:2", "cpu_us is '0'")
@@ -98,12 +110,12 @@ class Figures(suite.Suite):
 
     def test_crossover(self):
         for figures, wanted in (
-            (((1, 10, 20), (2, 20, 20), (4, 40, 20), (8, 80, 20)), 4),      # from the middle on
-            (((1, 10, 8), (2, 20, 9)), 1),                                   # everywhere
-            (((1, 10, 20), (2, 20, 30)), None),                              # nowhere
-            (((1, 10, 5), (2, 20, 30), (4, 40, 20)), 4),                     # a win before a loss is none
-            (((1, 10, 5), (2, 20, 30)), None),                               # a win that does not last
-            (((1, 100, 90), (2, 100, 89.9)), 2),                             # 0.9 itself is not below 0.9
+            (((1, 10, 20), (2, 20, 20), (4, 40, 20), (8, 80, 20)), 4),  # from the middle on
+            (((1, 10, 8), (2, 20, 9)), 1),  # everywhere
+            (((1, 10, 20), (2, 20, 30)), None),  # nowhere
+            (((1, 10, 5), (2, 20, 30), (4, 40, 20)), 4),  # a win before a loss is none
+            (((1, 10, 5), (2, 20, 30)), None),  # a win that does not last
+            (((1, 100, 90), (2, 100, 89.9)), 2),  # 0.9 itself is not below 0.9
         ):
             with self.subTest(figures):
                 self.assertEqual(scan.crossover(self.rows(*figures)), wanted)
@@ -124,8 +136,10 @@ class Figures(suite.Suite):
 
     def test_unclear(self):
         # ranges are 0.95 to 1.1 of the median: decided if 1.1 gpu < 0.9 * 0.95 cpu, or 0.95 gpu > 0.9 * 1.1 cpu
-        self.assertEqual([row.unclear for row in self.rows((1, 100, 77.7), (2, 100, 77.8), (4, 100, 104.2), (8, 100, 104.3))],
-                         [False, True, True, False])
+        self.assertEqual(
+            [row.unclear for row in self.rows((1, 100, 77.7), (2, 100, 77.8), (4, 100, 104.2), (8, 100, 104.3))],
+            [False, True, True, False],
+        )
         self.assertFalse(self.rows((1, 100, 95), samples=1)[0].unclear)
 
     def test_kinds(self):
@@ -135,14 +149,18 @@ class Figures(suite.Suite):
         self.assertEqual(scan.unmarked("GeForce"), ("GeForce", "GPU"))
 
     def test_the_cpu_is_the_middle_of_its_measurements(self):
-        rows = self.rows((1, 10, 20)) + self.rows((1, 14, 20), backend="levelzero") + self.rows((1, 90, 20), backend="sim")
+        rows = (
+            self.rows((1, 10, 20)) + self.rows((1, 14, 20), backend="levelzero") + self.rows((1, 90, 20), backend="sim")
+        )
         self.assertEqual(scan.one_machine(rows).cpu_times("vec_add_f32")[1].median, 14)
 
     def test_machines(self):
         rows = self.rows((1, 10, 20)) + self.rows((1, 10, 20), cpu="Other")
         with self.assertRaisesRegex(scan.ScanError, "2 machines: alpha .*Other.*compare-platforms"):
             scan.one_machine(rows)
-        self.assertEqual(scan.machine_names(scan.machines(rows)), ["alpha (Model CPU, 2 threads (avx2))", "alpha (Other)"])
+        self.assertEqual(
+            scan.machine_names(scan.machines(rows)), ["alpha (Model CPU, 2 threads (avx2))", "alpha (Other)"]
+        )
         self.assertEqual(scan.machine_names(scan.machines(rows[:1])), ["alpha"])
 
     def test_two_devices_of_a_backend_are_told_apart(self):
@@ -150,8 +168,16 @@ class Figures(suite.Suite):
         self.assertEqual([series.label for series in scan.one_machine(rows).series], ["opencl (A)", "opencl (B)"])
 
     def test_times_for_people(self):
-        for us, wanted in ((0.87, "870 ns"), (0.9996, "1.00 µs"), (12.34, "12.3 µs"), (999.4, "999 µs"), (999.6, "1.00 ms"),
-                           (4560, "4.56 ms"), (2e6, "2.00 s"), (None, "-")):
+        for us, wanted in (
+            (0.87, "870 ns"),
+            (0.9996, "1.00 µs"),
+            (12.34, "12.3 µs"),
+            (999.4, "999 µs"),
+            (999.6, "1.00 ms"),
+            (4560, "4.56 ms"),
+            (2e6, "2.00 s"),
+            (None, "-"),
+        ):
             self.assertEqual(scan.time_text(us), wanted)
 
 
