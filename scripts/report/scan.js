@@ -23,14 +23,15 @@ for (const machine of data.machines) {
 // A curve with its band: [x, median, p90, low].
 function curve(label, hue, shape, points, tell) {
   const line = (at) => points.map((point) => ({ x: point[0], y: point[at] }));
-  const edge = { label, part: "band", borderWidth: 0, pointRadius: 0, pointHitRadius: 0, backgroundColor: faint(hue, 0.22) };
-  return [
-    { label, part: "median", data: line(1), tell, borderColor: hue, backgroundColor: hue, borderWidth: 2.25, pointStyle: shape,
-      pointRadius: 4, pointHoverRadius: 6, clip: 8, order: 1 },
-    { ...edge, data: line(3), fill: false, order: 2 },
-    { ...edge, data: line(2), fill: "-1", order: 2 },
-  ];
+  const edge = { label, part: "band", borderWidth: 0, pointRadius: 0, pointHitRadius: 0, order: 2,
+    backgroundColor: faint(hue, 0.22) };
+  return [{ label, data: line(1), tell, ...look(hue, shape) }, { ...edge, data: line(3), fill: false },
+    { ...edge, data: line(2), fill: "-1" }];
 }
+
+// Of a curve of medians.
+const look = (hue, shape) => ({ part: "median", borderColor: hue, backgroundColor: hue, borderWidth: 2.25, pointStyle: shape,
+  pointRadius: 4, pointHoverRadius: 6, clip: 8, order: 1 });
 
 function laneRows(lane) {
   return lane.ops[state.op]?.rows ?? [];
@@ -45,7 +46,7 @@ function timeSets(machine) {
     const rows = laneRows(lane);
     if (!rows.length) continue;
     const hue = colour(`lane-${lane.slot}`);
-    const points = rows.map((row) => [value(row, "size"), side(row, "gpu", "median"), side(row, "gpu", "p90"), side(row, "gpu", "min")]);
+    const points = rows.map((row) => [value(row, "size"), ...["median", "p90", "min"].map((what) => side(row, "gpu", what))]);
     sets.push(...curve(lane.label, hue, shapes[lane.slot], points, (i) =>
       `p90 ${timeText(points[i][2])}, fastest ${timeText(points[i][3])}, ${value(rows[i], "samples")} samples`));
     sets.push(...firstRuns(lane, (us) => us, "first run, with all that is done once"));
@@ -53,28 +54,29 @@ function timeSets(machine) {
   return sets;
 }
 
+const speedup = (row) => side(row, "cpu", "median") / side(row, "gpu", "median");
+
 function speedupSets(machine) {
   return machine.lanes.filter((lane) => laneRows(lane).length).flatMap((lane) => {
-    const hue = colour(`lane-${lane.slot}`), cpu = (row) => side(row, "cpu", "median");
-    const points = laneRows(lane).map((row) => ({ x: value(row, "size"), y: cpu(row) / side(row, "gpu", "median") }));
-    return [{ label: lane.label, part: "median", data: points, tell: () => "of medians", borderColor: hue, backgroundColor: hue,
-      borderWidth: 2.25, pointStyle: shapes[lane.slot], pointRadius: 4, clip: 8, order: 1 },
-      ...firstRuns(lane, (us, row) => cpu(row) / us, "first run beside the CPU's median")];
+    const points = laneRows(lane).map((row) => ({ x: value(row, "size"), y: speedup(row) }));
+    const style = look(colour(`lane-${lane.slot}`), shapes[lane.slot]);
+    return [{ label: lane.label, data: points, tell: () => "of medians", ...style },
+      ...firstRuns(lane, (us, row) => side(row, "cpu", "median") / us, "first run beside the CPU's median")];
   });
 }
 
 // The cold curve, where it is wanted and was measured.
 function firstRuns(lane, figure, words) {
-  const hue = colour(`lane-${lane.slot}`), rows = laneRows(lane).filter((row) => value(row, "first_us"));
+  const rows = laneRows(lane).filter((row) => value(row, "first_us"));
   if (!state.first || !rows.length) return [];
-  return [{ label: `${lane.label}, first run`, part: "first", data: rows.map((row) => ({ x: value(row, "size"), y: figure(value(row, "first_us"), row) })),
-    tell: () => words, borderColor: hue, backgroundColor: colour("card"), borderWidth: 1.75, borderDash: [5, 4],
-    pointStyle: shapes[lane.slot], pointRadius: 4, clip: 8, order: 1 }];
+  const points = rows.map((row) => ({ x: value(row, "size"), y: figure(value(row, "first_us"), row) }));
+  return [{ ...look(colour(`lane-${lane.slot}`), shapes[lane.slot]), label: `${lane.label}, first run`, part: "first",
+    data: points, tell: () => words, backgroundColor: colour("card"), borderWidth: 1.75, borderDash: [5, 4] }];
 }
 
 // ---- what is drawn over the lines -----------------------------------------------------------------------------------
 
-// Crossovers as dashed verticals with a ring on the curve; in the speed-up view the lines of 1 and of the rule.
+// Crossovers as dashed verticals with a ring on the curve; in the speed-up view a line at 1.
 const marks = {
   id: "marks",
   afterDatasetsDraw(chart, _, { machine }) {
@@ -93,7 +95,7 @@ const marks = {
       stroke(ctx, [x, area.top, x, area.bottom]);
       ctx.setLineDash([]);
       const row = laneRows(lane).find((one) => value(one, "size") === size);
-      const y = state.view === "time" ? side(row, "gpu", "median") : side(row, "cpu", "median") / side(row, "gpu", "median");
+      const y = state.view === "time" ? side(row, "gpu", "median") : speedup(row);
       ctx.beginPath();
       ctx.arc(x, scales.y.getPixelForValue(y), 9, 0, 2 * Math.PI);
       ctx.stroke();
@@ -143,19 +145,22 @@ function ranges(all) {
     const values = points.map((point) => point[at]);
     return [Math.min(...values) / air, Math.max(...values) * air];
   };
-  return points.length ? { x: ends("x", 1.12), y: ends("y", 1.5), sizes: [...new Set(points.map((point) => point.x))].sort((a, b) => a - b) } : null;
+  if (!points.length) return null;
+  const sizes = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
+  return { x: ends("x", 1.12), y: ends("y", 1.5), sizes };
 }
 
 function axes(range) {
   const grid = { color: colour("grid"), borderColor: colour("line"), tickColor: colour("line") };
   const text = state.view === "time" ? (v) => timeText(v, plainNumber) : (v) => `${plainNumber(v)}×`;
+  const title = state.view === "time" ? "Time of a batch, median" : "Times as fast as the CPU";
+  const axis = (ends, words) => ({ type: "logarithmic", min: ends[0], max: ends[1], grid, title: { display: true, text: words } });
   return {
-    x: { type: "logarithmic", min: range.x[0], max: range.x[1], grid, title: { display: true, text: `Size (${data.units[state.op]})` },
-      afterBuildTicks: (axis) => { axis.ticks = thin(range.sizes, axis).map((v) => ({ value: v })); },
+    x: { ...axis(range.x, `Size (${data.units[state.op]})`),
+      afterBuildTicks: (scale) => { scale.ticks = thin(range.sizes, scale).map((v) => ({ value: v })); },
       ticks: { callback: (v) => sizeText(v), maxRotation: 0, autoSkip: false } },
-    y: { type: "logarithmic", min: range.y[0], max: range.y[1], grid,
-      title: { display: true, text: state.view === "time" ? "Time of a batch, median" : "Times as fast as the CPU" },
-      ticks: { callback: (v, i, all) => tickText(v, { min: range.y[0], max: range.y[1] }, text), autoSkip: false } },
+    y: { ...axis(range.y, title),
+      ticks: { callback: (v) => tickText(v, { min: range.y[0], max: range.y[1] }, text), autoSkip: false } },
   };
 }
 
@@ -169,7 +174,8 @@ function thin(sizes, axis) {
 
 // A click hides a curve with its band.
 function toggle(event, item, legend) {
-  const chart = legend.chart, name = chart.data.datasets[item.datasetIndex].label, visible = chart.isDatasetVisible(item.datasetIndex);
+  const { chart } = legend, visible = chart.isDatasetVisible(item.datasetIndex);
+  const name = chart.data.datasets[item.datasetIndex].label;
   chart.data.datasets.forEach((set, i) => { if (set.label === name) chart.setDatasetVisibility(i, !visible); });
   chart.update();
 }
@@ -181,7 +187,8 @@ function options(machine, range) {
     scales: axes(range),
     plugins: {
       marks: { machine },
-      legend: { align: "start", onClick: toggle, labels: { usePointStyle: true, boxHeight: 8, padding: 14, color: colour("ink"),
+      legend: { align: "start", onClick: toggle, labels: {
+        usePointStyle: true, boxHeight: 8, padding: 14, color: colour("ink"),
         filter: (item, all) => all.datasets[item.datasetIndex].part !== "band" } },
       tooltip: { filter: (item) => item.dataset.part !== "band", usePointStyle: true, padding: 10, callbacks: {
         title: (items) => (items.length ? `${state.op}, size ${whole(items[0].parsed.x)}` : ""),
@@ -207,15 +214,19 @@ function drawPanels() {
     canvas.setAttribute("aria-label", `${state.op} on ${machine.name}: curves of the table below`);
     const frame = make("div", { className: "frame" }, canvas);
     const title = data.machines.length > 1 ? make("h3", {}, machine.name) : null;
-    const panel = make("div", { className: "panel" }, title, range && sets[i].length ? frame : "Nothing was measured here.", ...result(machine));
+    const drawn = range && sets[i].length ? frame : "Nothing was measured here.";
+    const panel = make("div", { className: "panel" }, title, drawn, ...result(machine));
     return { panel, canvas, i };
   });
   find("panels").replaceChildren(...panels.map((one) => one.panel));
   for (const { canvas, i } of panels)
     if (range && sets[i].length)
-      charts.push(new Chart(canvas, { type: "line", data: { datasets: sets[i] }, options: options(data.machines[i], range), plugins: [marks] }));
-  const band = data.columns.includes("gpu_p90_us") ? "Bands reach from the fastest sample to the 90th percentile. " : "One sample a point: the spread is not known. ";
-  find("legend-note").textContent = (state.view === "time" ? band : "") + "K = 1,024, M = 1,048,576. Names in the legend hide and show their curves.";
+      charts.push(new Chart(canvas, { type: "line", data: { datasets: sets[i] }, plugins: [marks],
+        options: options(data.machines[i], range) }));
+  const band = data.columns.includes("gpu_p90_us") ? "Bands reach from the fastest sample to the 90th percentile. "
+    : "One sample a point: the spread is not known. ";
+  find("legend-note").textContent = (state.view === "time" ? band : "") +
+    "K = 1,024, M = 1,048,576. Names in the legend hide and show their curves.";
 }
 
 // ---- around them ----------------------------------------------------------------------------------------------------
@@ -231,12 +242,16 @@ function showMachines() {
   find("machines").replaceChildren(...data.machines.map((machine) => {
     const lanes = machine.lanes.flatMap((lane) => [make("dt", {}, swatch(lane), lane.backend),
       make("dd", {}, lane.device, " ", chip(lane), make("div", { className: "small" }, lane.driver))]);
-    return make("div", { className: "machine" }, make("dl", {}, make("dt", {}, "Machine"), make("dd", {}, make("b", {}, machine.name)),
-      make("dt", {}, "CPU"), make("dd", {}, machine.cpu), ...lanes));
+    const head = [make("dt", {}, "Machine"), make("dd", {}, make("b", {}, machine.name)), make("dt", {}, "CPU"),
+      make("dd", {}, machine.cpu)];
+    return make("div", { className: "machine" }, make("dl", {}, ...head, ...lanes));
   }));
   const kinds = new Set(data.machines.flatMap((machine) => machine.lanes.map((lane) => lane.kind)));
-  const words = { "CPU device": "a CPU device computes on the host's own cores behind a GPU's interface, and its times say nothing about a GPU",
-    "modelled device": "a modelled device keeps the clock of a model, not of hardware", "test device": "a test device is there to be tested with, and its times mean nothing" };
+  const words = {
+    "CPU device": "a CPU device computes on the host's own cores behind a GPU's interface, and its times say nothing about a GPU",
+    "modelled device": "a modelled device keeps the clock of a model, not of hardware",
+    "test device": "a test device is there to be tested with, and its times mean nothing",
+  };
   const cautions = Object.keys(words).filter((kind) => kinds.has(kind)).map((kind) => words[kind]);
   find("caution").hidden = !cautions.length;
   find("caution").textContent = cautions.length ? `Mind what was measured: ${cautions.join("; ")}.` : "";
@@ -244,9 +259,11 @@ function showMachines() {
 
 function showCrossovers() {
   const lanes = data.machines.flatMap((machine) => machine.lanes.map((lane) => ({ lane, machine })));
-  const name = ({ lane, machine }) => make("span", {}, swatch(lane), data.machines.length > 1 ? `${machine.name}: ${lane.label}` : lane.label);
+  const of = data.machines.length > 1 ? (machine) => `${machine.name}: ` : () => "";
+  const name = ({ lane, machine }) => make("span", {}, swatch(lane), of(machine) + lane.label);
+  const texts = (op) => lanes.map(({ lane }) => lane.ops[op]?.text ?? "not measured");
   fillTable(find("crossovers"), [["Operation"], ...lanes.map((one) => [name(one)])],
-    data.ops.map((op) => [make("button", { type: "button" }, op), ...lanes.map(({ lane }) => lane.ops[op]?.text ?? "not measured")]));
+    data.ops.map((op) => [make("button", { type: "button" }, op), ...texts(op)]));
   find("crossovers").querySelectorAll("tbody tr").forEach((line, i) => {
     line.className = "choose";
     line.addEventListener("click", () => { choose(data.ops[i]); find("panels").scrollIntoView({ block: "nearest" }); });
@@ -255,31 +272,46 @@ function showCrossovers() {
 
 const LIMIT = 300; // rows that are shown at once: thousands take a browser longer than a reader
 
+// Of the table: heading, is it a figure?, the cell of a row.
+const has = (row) => value(row, "gpu_us") !== null;
+const gpu = (what) => (row) => (has(row) ? timeText(side(row, "gpu", what)) : "–");
+const time = (name) => (row) => timeText(value(row, name));
+const cells = [
+  ...(data.machines.length > 1 ? [["Machine", 0, (row) => data.machines[data.machine_of[row]].name]] : []),
+  ["Backend", 0, (row) => value(row, "backend")],
+  ["Size", 1, (row) => whole(value(row, "size"))],
+  ["Runs", 1, (row) => value(row, "samples")],
+  ["CPU median", 1, (row) => timeText(side(row, "cpu", "median"))],
+  ["CPU p90", 1, (row) => timeText(side(row, "cpu", "p90"))],
+  ["Device median", 1, gpu("median")],
+  ["Device p90", 1, gpu("p90")],
+  ["Speed-up", 1, (row) => timesText(has(row) ? speedup(row) : null)],
+  ["First run", 1, time("first_us")],
+  ["Set-up", 1, time("setup_us")],
+  ["Upload", 1, time("upload_us")],
+  ["Compute", 1, time("compute_us")],
+  ["Readback", 1, time("readback_us")],
+  ["Right", 0, (row) => value(row, "verified")],
+  ["Winner", 0, (row) => value(row, "winner") + (unclear.has(row) ? " ~" : "")],
+];
+
 function showRows() {
   const rows = data.rows.flatMap((row, i) => (row[column.op] === state.op ? [i] : []));
-  const several = data.machines.length > 1;
   const shown = state.all ? rows : rows.slice(0, LIMIT);
-  const time = (row, name) => timeText(value(row, name));
-  const factor = (row) => (value(row, "gpu_us") === null ? null : side(row, "cpu", "median") / side(row, "gpu", "median"));
-  const gpu = (row, what) => (value(row, "gpu_us") === null ? "–" : timeText(side(row, "gpu", what)));
-  fillTable(find("rows"), [...(several ? [["Machine"]] : []), ["Backend"], ["Size", 1], ["Runs", 1], ["CPU median", 1], ["CPU p90", 1], ["Device median", 1],
-    ["Device p90", 1], ["Speed-up", 1], ["First run", 1], ["Set-up", 1], ["Upload", 1], ["Compute", 1], ["Readback", 1], ["Right"], ["Winner"]],
-    shown.map((row) => [...(several ? [data.machines[data.machine_of[row]].name] : []), value(row, "backend"), whole(value(row, "size")), value(row, "samples"), timeText(side(row, "cpu", "median")),
-      timeText(side(row, "cpu", "p90")), gpu(row, "median"), gpu(row, "p90"), timesText(factor(row)), time(row, "first_us"),
-      time(row, "setup_us"), time(row, "upload_us"), time(row, "compute_us"), time(row, "readback_us"), value(row, "verified"),
-      value(row, "winner") + (unclear.has(row) ? " ~" : "")]));
+  fillTable(find("rows"), cells, shown.map((row) => cells.map(([, , text]) => text(row))));
   find("rows-of").textContent = `of ${state.op}: ${whole(rows.length)} of ${whole(data.rows.length)} rows`;
   const more = make("button", { type: "button" }, `Show all ${whole(rows.length)} rows`);
   more.addEventListener("click", () => { state.all = true; showRows(); });
-  const doubt = rows.some((row) => unclear.has(row)) ? "~ the ranges of both sides overlap: noise may have decided. " : "";
-  find("more").replaceChildren(doubt, ...(shown.length < rows.length ? [more] : []));
+  const doubt = "~ the ranges of both sides do not tell the winner: noise may have decided. ";
+  find("more").replaceChildren(rows.some((row) => unclear.has(row)) ? doubt : "", ...(shown.length < rows.length ? [more] : []));
 }
 
 function choose(op) {
   state.op = op;
   state.all = false;
   find("op").value = op;
-  find("crossovers").querySelectorAll("tbody tr").forEach((line, i) => line.classList.toggle("chosen", data.ops[i] === op));
+  const lines = find("crossovers").querySelectorAll("tbody tr");
+  lines.forEach((line, i) => line.classList.toggle("chosen", data.ops[i] === op));
   drawPanels();
   showRows();
 }
