@@ -2,6 +2,7 @@ EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
 	%D%/BENCHMARKS.md \
 	%D%/BUCKET-CACHE-DESIGN.md \
+	%D%/EMBEDDING.md \
 	%D%/FIGURES.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
@@ -14,7 +15,9 @@ EXTRA_DIST += \
 	%D%/PROFILE.md \
 	%D%/RECEIPTS.md \
 	%D%/ROUTING.md \
+	%D%/SAMPLING.md \
 	%D%/SIM.md \
+	%D%/THRESHOLDS.md \
 	%D%/adr/0001-error-text-in-the-batch.md \
 	%D%/adr/0002-outputs-never-overlap.md \
 	%D%/adr/0003-inline-devices.md \

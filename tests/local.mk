@@ -39,7 +39,7 @@ TEST_EXTENSIONS = .sh .py
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite
 SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL)
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL) $(top_srcdir)/tests/scripts/run-python
-EXTRA_DIST += %D%/run-suite %D%/leaks.supp
+EXTRA_DIST += %D%/run-suite %D%/leaks.supp %D%/cpu_share.h
 
 # A suite in these lists finds its source (NAME.c beside it), include path and libraries by itself.
 criterion_suites =

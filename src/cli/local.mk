@@ -55,4 +55,5 @@ svmx_SOURCES = \
 	%D%/session.c %D%/session.h \
 	%D%/table.c %D%/table.h \
 	%D%/text.c %D%/text.h \
-	%D%/trial.h
+	%D%/trial.h \
+	%D%/wild.c %D%/wild.h

@@ -261,10 +261,10 @@ struct scan_crossing {
     const struct scan_op *op;
     const struct scan_side *gpu;
     bool found;
-    uint64_t size, largest;      /* from which on the GPU wins; of those tested */
-    double best;                 /* most times the CPU's speed */
-    uint64_t first_ns, later_ns; /* the longest first run, and the median after it */
-    unsigned undecided;          /* sizes at which more samples might turn the winner */
+    uint64_t size, largest;    /* from which on the GPU wins; of those tested */
+    double best;               /* most times the CPU's speed */
+    double first_ns, later_ns; /* of the size where they differ most: its first run, and the median of the later ones */
+    unsigned undecided;        /* sizes at which more samples might turn the winner */
 };
 
 /* The next one after *at rows (start with 0) whose operation and GPU did not come before; false: there is none. */

@@ -36,9 +36,9 @@ static void crossing_make(const struct scan_rows *rows, size_t at, struct scan_c
         sizes[count++] = row->size;
         crossing->undecided += !row->decided;
         if (times > crossing->best) crossing->best = times;
-        if (row->first_ns > crossing->first_ns) {
-            crossing->first_ns = row->first_ns;
-            crossing->later_ns = (uint64_t)row->gpu_ns.median;
+        if ((double)row->first_ns * crossing->later_ns > crossing->first_ns * row->gpu_ns.median || count == 1) {
+            crossing->first_ns = (double)row->first_ns;
+            crossing->later_ns = row->gpu_ns.median;
         }
     }
     const size_t from = scan_crossover(wins, count);
@@ -69,7 +69,8 @@ static void crossing_text(const struct scan_crossing *crossing, FILE *out) {
     else
         snprintf(from, sizeof from, "never up to %s", size.line);
     fprintf(out, "  %-18s %-10s %-32s at best %.2f x; cold %s, warm %s", crossing->op->op.name, crossing->gpu->shown,
-            from, crossing->best, cli_duration(crossing->first_ns).line, cli_duration(crossing->later_ns).line);
+            from, crossing->best, cli_duration((uint64_t)crossing->first_ns).line,
+            cli_duration((uint64_t)crossing->later_ns).line);
     if (crossing->undecided) fprintf(out, "; TOO NOISY TO DECIDE at %s", cli_counted(crossing->undecided, "size").line);
     fputc('\n', out);
 }

@@ -72,6 +72,7 @@ static enum svmx_status side_open(struct scan_side *side, const char *backends, 
 
 void scan_side_close(struct scan_side *side) {
     svmx_batch_destroy(side->batch);
+    side->batch = NULL;
     cli_session_close(&side->session);
 }
 

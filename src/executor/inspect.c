@@ -27,7 +27,7 @@ static bool is_open(const struct svmx_executor *executor) {
 static uint64_t read(const _Atomic uint64_t *counter) { return atomic_load_explicit(counter, memory_order_relaxed); }
 
 static uint64_t backlog(const struct svmx_executor *executor, uint32_t device) {
-    return atomic_load_explicit(&executor->choices.backlog_ns[device], memory_order_relaxed);
+    return (uint64_t)svmx__backlog_ns(&executor->choices, device);
 }
 
 uint32_t svmx_device_count(const svmx_executor_t *executor) { return is_open(executor) ? executor->device_count : 0; }

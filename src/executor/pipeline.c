@@ -12,6 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/clock.h"
+#include "executor/chain.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
 
@@ -113,7 +114,7 @@ static enum svmx_status run_on_device(struct svmx__part *part) {
 static void run_part(struct svmx__part *part) {
     part->start_ns = part->queued_ns ? svmx__clock_ns() : 0;
     if (!part->refused) do {
-            part->status = run_on_device(part);
+            part->status = part->links ? svmx__chain_run(part) : run_on_device(part);
         } while (svmx__route_again(part));
     if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
         fail(part);
@@ -139,8 +140,9 @@ static uint32_t route_level(struct svmx_batch *batch) {
     const uint32_t parts = batch->part_count; /* a piece is behind them, and routed already */
     svmx__results_resolve(batch);
     for (uint32_t i = 0; i < parts; i++) {
-        if (batch->parts[i].level != batch->level) continue;
+        if (batch->parts[i].level != batch->level || batch->parts[i].joined) continue;
         svmx__route(&batch->parts[i]);
+        svmx__chain_join(batch, i);
         count++;
         if (batch->parts[i].policy == SVMX_POLICY_SPLIT && svmx__split(batch, i)) {
             charge(&batch->parts[batch->part_count - 1]);
@@ -169,9 +171,10 @@ static void send(struct svmx__part *part) {
  */
 static bool start_level(struct svmx_batch *batch, bool here) {
     uint32_t left = route_level(batch), local = 0;
+    if (left == 0) return true; /* all of it went with levels before */
     for (uint32_t i = 0; left > local; i++) {
         struct svmx__part *part = &batch->parts[i];
-        if (part->level != batch->level) continue;
+        if (part->level != batch->level || part->joined) continue;
         if (here && part->device->inline_) {
             local++;
             continue;
@@ -182,7 +185,7 @@ static bool start_level(struct svmx_batch *batch, bool here) {
     bool last = false;
     for (uint32_t i = 0; local > 0; i++) { /* only with `here`: the batch stays until svmx_run returns */
         struct svmx__part *part = &batch->parts[i];
-        if (part->level != batch->level || !part->device->inline_) continue;
+        if (part->level != batch->level || part->joined || !part->device->inline_) continue;
         local--;
         part->queued_ns = 0;
         run_part(part);
@@ -242,6 +245,7 @@ static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
         svmx__submit_undo(batch);
         return status;
     }
+    svmx__chains_find(batch);
     batch->error.line[0] = '\0';
     atomic_store_explicit(&batch->failed, false, memory_order_relaxed);
     batch->level = 0;

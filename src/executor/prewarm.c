@@ -12,7 +12,7 @@ enum svmx_status svmx_prewarm(svmx_executor_t *executor, uint32_t op_id, uint64_
     const struct svmx__op *op = svmx__operations_by_id(executor->operations, op_id);
     if (!op) return SVMX_ERR_UNKNOWN;
     if (units > UINT64_C(1) << 62) return SVMX_ERR_OVERFLOW;
-    uint64_t bucket = svmx__bucket_of(executor, op_id, units);
+    uint64_t bucket = svmx__bucket_of(executor, op, units);
     for (uint32_t i = 0; i < executor->device_count; i++) {
         struct svmx__device *device = &executor->devices[i];
         if (!device->inline_ && atomic_load_explicit(&device->usable, memory_order_relaxed))

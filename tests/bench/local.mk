@@ -4,10 +4,12 @@
 bench_programs = \
 	%D%/overhead_route \
 	%D%/overhead \
+	%D%/chains \
+	%D%/vm \
 	%D%/routing \
 	%D%/routing_devices $(opencl_bench_programs) \
+	%D%/signatures \
 	%D%/ops_field \
-	%D%/ops_sign \
 	%D%/ops_hash \
 	%D%/ops_matmul \
 	%D%/ops_float
@@ -23,6 +25,10 @@ endif
 %C%_overhead_SOURCES = %D%/overhead.c %D%/plain.c %D%/plain.h %D%/peer_starpu.c %D%/peer_starpu.h $(bench_common)
 %C%_overhead_CPPFLAGS = $(bench_cppflags)
 %C%_overhead_LDADD = libsvmx.la $(STARPU_LIBS) -lm
+
+%C%_chains_SOURCES = %D%/chains.c $(bench_common)
+%C%_chains_CPPFLAGS = $(public_cppflags)
+%C%_chains_LDADD = libsvmx.la -lm
 
 # Calls one stage by itself.
 %C%_overhead_route_SOURCES = %D%/overhead_route.c $(bench_common)
@@ -62,19 +68,25 @@ endif
 %C%_ops_matmul_CPPFLAGS = $(public_cppflags)
 %C%_ops_matmul_LDADD = libsvmx.la -lm
 
-%C%_ops_sign_SOURCES = %D%/ops_sign.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c %D%/peer_sodium.h \
-	$(ops_common)
-%C%_ops_sign_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
-%C%_ops_sign_LDADD = libsvmx.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
-
 %C%_ops_field_SOURCES = %D%/ops_field.c %D%/peer_mulx.c %D%/peer_mulx.h $(ops_common)
 %C%_ops_field_CPPFLAGS = $(public_cppflags)
 %C%_ops_field_LDADD = libsvmx.la -lm
+
+# Suite signatures: like ops, many sizes of a batch.
+%C%_signatures_SOURCES = %D%/signatures.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c \
+	%D%/peer_sodium.h $(ops_common)
+%C%_signatures_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_signatures_LDADD = libsvmx.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
 
 # Suite routing: choosing, on the devices that are here.
 %C%_routing_devices_SOURCES = %D%/routing_devices.c $(bench_common)
 %C%_routing_devices_CPPFLAGS = $(public_cppflags)
 %C%_routing_devices_LDADD = libsvmx.la -lm
+
+# Suite vm: examples/contract-vm.
+%C%_vm_SOURCES = %D%/vm.c $(bench_common)
+%C%_vm_CPPFLAGS = $(public_cppflags)
+%C%_vm_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la -lm
 
 # Suite opencl: the executor beside the plain API on the same device.
 opencl_bench_programs =

@@ -26,7 +26,7 @@ endif
 
 # No plugin but a layer between the loader of OpenCL and a driver, so not in test-backends/.
 if BUILD_OPENCL
-EXTRA_LTLIBRARIES = %D%/opencl/layer.la
+EXTRA_LTLIBRARIES += %D%/opencl/layer.la
 opencl_layer = %D%/opencl/layer.la
 %C%_opencl_layer_la_LDFLAGS = $(driver_ldflags)
 CLEANFILES += %D%/opencl/layer.la

@@ -7,64 +7,19 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
-LC_ALL=C
-export LC_ALL
-svmx=${SVMX_TEST_COMMAND:?}
 source=${SVMX_TEST_SRCDIR:?}
 unset XDG_CACHE_HOME SUPERVM_CACHE_DIR SUPERVM_PROFILE SUPERVM_SIM_MODEL SUPERVM_BACKENDS SUPERVM_POLICY SUPERVM_LEARN SUPERVM_LOG
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 HOME=$work/home # where nobody has a cache or a profile
 export HOME
-passed=0 failed=0 skipped=0 code=0 called=
+. "$(dirname "$0")/command.sh"
 backends=${SUPERVM_BACKEND_PATH:-}
 drivers=${SVMX_TEST_DRIVER_PATH:-/nonexistent}
 pocl=/etc/OpenCL/vendors/pocl.icd
 csv=$work/scan.csv
 
-call() { # ARGUMENT...: svmx with them; keeps what it says in out, err and code
-    called="svmx $*"
-    if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
-        # shellcheck disable=SC2086
-        "$SVMX_TEST_LIBTOOL" --quiet --mode=execute $SVMX_TEST_RUNNER "$svmx" "$@" </dev/null >"$work/out" 2>"$work/err"
-    else
-        "$svmx" "$@" </dev/null >"$work/out" 2>"$work/err"
-    fi
-    code=$?
-}
-
-verdict() { # WHAT STATUS
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok      $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $1"
-        echo "        $called: exit status $code"
-        sed 's/^/        out: /' "$work/out" | head -n 40
-        sed 's/^/        err: /' "$work/err" | head -n 12
-    fi
-}
-
-skip() { # WHAT WHY [COUNT]
-    skipped=$((skipped + ${3:-1}))
-    echo "skipped $1: $2"
-}
-
-exits() { [ "$code" -eq "$1" ]; }
-out_has() { grep -qF -e "$1" "$work/out"; }
-err_has() { grep -qF -e "$1" "$work/err"; }
-err_empty() { [ ! -s "$work/err" ]; }
-
-refused() { # CODE TEXT ARGUMENT...: of threshold-scan
-    want=$1 text=$2
-    shift 2
-    call threshold-scan --output "$csv" "$@"
-    exits "$want" && err_has "$text" && [ ! -s "$work/out" ]
-    verdict "threshold-scan $*: exit status $want, says: $text" $?
-}
-
-if command -v python3 >/dev/null && python3 -c 'import csv, json' 2>/dev/null; then
+if command -v python3 >/dev/null && python3 -c 'import csv' 2>/dev/null; then
     rows() { # WHAT FILE EXPRESSION: r is the rows of a CSV file, as dictionaries; h is its header
         python3 -c "import csv, sys
 f = open('$2', newline='')
@@ -76,15 +31,8 @@ assert all(None not in row and None not in row.values() for row in r), 'a row is
 sys.exit(0 if ($3) else 1)" 2>>"$work/err"
         verdict "$1" $?
     }
-    json() { # WHAT EXPRESSION: the output is one JSON document d
-        python3 -c "import json, sys
-d = json.load(sys.stdin)
-sys.exit(0 if ($2) else 1)" <"$work/out" 2>>"$work/err"
-        verdict "$1" $?
-    }
 else
     rows() { skip "$1" "no python3"; }
-    json() { skip "$1" "no python3"; }
 fi
 
 long='host,cpu,backend,device,driver,op,size,bucket,samples,cpu_us,gpu_us,cpu_median_us,cpu_p90_us,cpu_min_us,cpu_max_us,gpu_median_us,gpu_p90_us,gpu_min_us,gpu_max_us,first_us,setup_us,upload_us,compute_us,readback_us,device_ns,speedup,throughput,dispatches,readbacks,verified,winner'
@@ -100,6 +48,7 @@ echo "# options"
 call threshold-scan --help
 exits 0 && err_empty && out_has '--max-samples' && out_has '(default threshold-scan.csv)'
 verdict "threshold-scan --help" $?
+words="threshold-scan --output $csv"
 refused 2 "did you mean sha256?" --op sha265
 refused 2 "--op: a name is missing" --op sha256,
 refused 2 "--sizes: 'x' is no number" --sizes x
@@ -122,6 +71,7 @@ refused 4 "--output: cannot write to $work/no/such/folder" --output "$work/no/su
 [ ! -e "$csv" ]
 verdict "a call that is refused leaves no file" $?
 refused 2 "is too much for vec_add_f32" --op vec_add_f32 --sizes 8589934592G --policy cpu --quiet
+words=
 
 echo "# the CPU alone"
 call threshold-scan --policy cpu --cpu scalar --op sum_f32,sha256 --sizes 64,1K --output "$csv"
@@ -162,12 +112,12 @@ first="--policy cpu --cpu scalar --op sum_f32 --sizes 64"
 }
 exits 0 && [ "$(grep -c '^host,' "$csv")" -eq 1 ] && [ "$(wc -l <"$csv")" -eq 4 ]
 verdict "--append twice: one header, three rows" $?
-refused 1 "has other columns" --append --policy cpu --cpu scalar --samples 1
-refused 1 "has other columns" --append --policy cpu --cpu scalar --format prototype
+refused 1 "has other columns" threshold-scan --output "$csv" --append --policy cpu --cpu scalar --samples 1
+refused 1 "has other columns" threshold-scan --output "$csv" --append --policy cpu --cpu scalar --format prototype
 [ "$(wc -l <"$csv")" -eq 4 ]
 verdict "a file with other columns stays as it is" $?
 printf 'vm,cut' >>"$csv"
-refused 1 "the last line of $csv is cut off" --append --policy cpu --cpu scalar
+refused 1 "the last line of $csv is cut off" threshold-scan --output "$csv" --append --policy cpu --cpu scalar
 rm -f "$csv"
 # shellcheck disable=SC2086
 call threshold-scan $first --output "$csv" --append
@@ -290,7 +240,7 @@ echo "# Ctrl-C"
 interrupt() {
     rm -f "$csv"
     called="svmx threshold-scan, then SIG$1"
-    "$svmx" threshold-scan --cpu scalar --policy cpu --op sum_f32,sha256 --sizes 1K:64M:1 --samples 1000 --limit 0 \
+    "$SVMX" threshold-scan --cpu scalar --policy cpu --op sum_f32,sha256 --sizes 1K:64M:1 --samples 1000 --limit 0 \
         --output "$csv" </dev/null >"$work/out" 2>"$work/err" &
     pid=$!
     waited=0
@@ -326,7 +276,7 @@ if [ -r $pocl ] && [ -e "$backends/opencl.so" ]; then
     call threshold-scan --device opencl --op sigmoid_f32 --sizes 1K --samples 1 --output "$csv" --quiet
     exits 0 && [ "$(head -n 1 "$csv")" = "$short" ] && [ "$(wc -l <"$csv")" -eq 2 ]
     verdict "SIMD and OpenCL: one sample" $?
-    "$source/scripts/run-threshold-scan.sh" --svmx "$svmx" --output "$csv" --quick -- --op vec_add_f32,sigmoid_f32 --sizes 1K --quiet >"$work/out" 2>"$work/err"
+    "$source/scripts/run-threshold-scan.sh" --svmx "$SVMX" --output "$csv" --quick -- --op vec_add_f32,sigmoid_f32 --sizes 1K --quiet >"$work/out" 2>"$work/err"
     code=$? called=run-threshold-scan.sh
     exits 0 && out_has 'threshold-scan: opencl'
     verdict "run-threshold-scan.sh: every backend that is there" $?
@@ -361,11 +311,10 @@ verdict "run-threshold-scan.sh: an unknown argument" $?
 code=$? called='run-threshold-scan.sh --svmx nosuch'
 exits 1 && err_has "there is no $work/nosuch"
 verdict "run-threshold-scan.sh: no such command" $?
-SUPERVM_BACKENDS=none "$source/scripts/run-threshold-scan.sh" --svmx "$svmx" --output "$csv" -- --op sum_f32 --sizes 64 \
+SUPERVM_BACKENDS=none "$source/scripts/run-threshold-scan.sh" --svmx "$SVMX" --output "$csv" -- --op sum_f32 --sizes 64 \
     --cpu scalar >"$work/out" 2>"$work/err"
 code=$? called='run-threshold-scan.sh without a GPU'
 exits 0 && out_has 'the CPU alone' && [ "$(wc -l <"$csv")" -eq 2 ]
 verdict "run-threshold-scan.sh without a GPU" $?
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

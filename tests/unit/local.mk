@@ -72,9 +72,13 @@ criterion_suites += \
 	%D%/test_submit \
 	%D%/test_team \
 	%D%/test_text \
-	%D%/test_versioned
+	%D%/test_versioned \
+	%D%/test_vm_opcodes \
+	%D%/test_vm_state \
+	%D%/test_wild
 
 # Parts of the command, which is no library.
+%C%_test_wild_SOURCES = %D%/test_wild.c src/cli/wild.c src/cli/wild.h
 scan_parts = src/cli/args.c src/cli/scan_cells.c src/cli/scan_crossover.c src/cli/scan_plan.c src/cli/scan_stats.c \
 	src/cli/session.c src/cli/text.c
 %C%_test_scan_cells_SOURCES = %D%/test_scan_cells.c $(scan_parts)
@@ -83,7 +87,7 @@ scan_parts = src/cli/args.c src/cli/scan_cells.c src/cli/scan_crossover.c src/cl
 %C%_test_scan_stats_SOURCES = %D%/test_scan_stats.c $(scan_parts)
 
 EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/opencl_fixture.h %D%/plugin_fixture.h \
-	%D%/profile_fixture.h %D%/store_fixture.h
+	%D%/profile_fixture.h %D%/signatures_fixture.h %D%/store_fixture.h %D%/vm_fixture.h
 %C%_test_op_ecdsa_CPPFLAGS = $(openssl_cppflags) $(SECP256K1_CFLAGS)
 %C%_test_op_ecdsa_LDADD = $(LDADD) $(SECP256K1_LIBS) $(OPENSSL_LIBS)
 %C%_test_op_ecrecover_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
@@ -98,6 +102,10 @@ EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/o
 %C%_test_op_keccak256_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_sha256_CPPFLAGS = $(openssl_cppflags)
 %C%_test_op_sha256_LDADD = $(LDADD) $(OPENSSL_LIBS)
+
+# Of examples/contract-vm, as an embedder links it.
+%C%_test_vm_opcodes_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la $(CRITERION_LIBS)
+%C%_test_vm_state_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la $(CRITERION_LIBS)
 
 %C%_test_sim_model_LDADD = plugins/sim/libsim-model.la $(CRITERION_LIBS)
 if BUILD_SIM
@@ -114,17 +122,23 @@ endif
 
 if BUILD_SIMD
 criterion_suites += \
+	%D%/test_simd_ed25519 \
 	%D%/test_simd_field \
 	%D%/test_simd_floats \
 	%D%/test_simd_matmul \
 	%D%/test_simd_pairs \
 	%D%/test_simd_pool \
+	%D%/test_simd_secp256k1 \
 	%D%/test_simd_variant
+%C%_test_simd_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_ed25519_LDADD = $(simd_parts) $(LDADD) $(SODIUM_LIBS)
 %C%_test_simd_matmul_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_field_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_floats_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_pairs_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
+%C%_test_simd_secp256k1_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
+%C%_test_simd_secp256k1_LDADD = $(simd_parts) $(LDADD) $(SECP256K1_LIBS)
 %C%_test_simd_variant_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 endif
 
