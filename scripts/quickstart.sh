@@ -40,7 +40,7 @@ cat <<EOF
 It works. What next:
   $svmx --help            all commands
   $svmx ops               the operations that there are
-  scripts/run-threshold-scan.sh   more operations, more sizes, a CSV file
+  scripts/run-threshold-scan.sh   more operations, more sizes, a CSV file; scripts/report-html makes a page of it
   README.md, examples/    how a program embeds the library:
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
     cc examples/embed.c -o embed \$(pkg-config --cflags --libs svmx) -Wl,-rpath,$prefix/lib
