@@ -30,6 +30,10 @@ struct fe52_calls {
 
 extern const struct fe52_calls fe52_secp256k1, fe52_ed25519;
 
+/* simd_secp256k1_double, and simd_secp256k1_add with x, y; in place. */
+void fe52_secp256k1_double(fe52_number p[3]);
+void fe52_secp256k1_add(fe52_number p[3], fe52_number x, fe52_number y, unsigned minus);
+
 /* The windows of simd_secp256k1_windows, word by word: u1 in five, the halves of u2 in three each. */
 void fe52_secp256k1_windows(uint64_t low[5][FE52_LANES], uint64_t first[3][FE52_LANES], uint64_t second[3][FE52_LANES],
                             fe52_number u1, fe52_number u2);

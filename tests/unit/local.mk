@@ -129,6 +129,7 @@ criterion_suites += \
 	%D%/test_simd_floats \
 	%D%/test_simd_matmul \
 	%D%/test_simd_pairs \
+	%D%/test_simd_points \
 	%D%/test_simd_pool \
 	%D%/test_simd_secp256k1 \
 	%D%/test_simd_variant
@@ -137,7 +138,9 @@ criterion_suites += \
 %C%_test_simd_matmul_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_fe52_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
 %C%_test_simd_fe52_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
-EXTRA_DIST += %D%/fe52_calls.h %D%/fe52_calls_body.h
+%C%_test_simd_points_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_points_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
+EXTRA_DIST += %D%/big_fixture.h %D%/fe52_calls.h %D%/fe52_calls_body.h
 fe52_calls =
 if BUILD_SIMD_X86
 if HAVE_SECP256K1

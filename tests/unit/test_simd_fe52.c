@@ -6,109 +6,18 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../../plugins/simd/variant.h"
-#include "fe52_calls.h"
 #include "op_fixture.h"
 
-#include <stdbool.h>
-
 #if defined(SVMX_HAVE_SECP256K1) && defined(SVMX_HAVE_SODIUM) && defined(__x86_64__)
-
-enum { WORDS = 12 };
-#define MASK52 ((UINT64_C(1) << 52) - 1)
+#include "big_fixture.h"
 
 static const struct fe52_calls *const primes[] = {&fe52_secp256k1, &fe52_ed25519};
-
-static bool has_ifma(void) {
-    const struct simd_cpuid cpuid = simd_cpuid_read();
-    return (simd_features(&cpuid) & SIMD_FEATURE_IFMA) != 0;
-}
-
-#define NEEDS_IFMA                                                                                                     \
-    if (!has_ifma()) cr_skip_test("this machine has no IFMA")
-
-/* ---- long arithmetic ------------------------------------------------------------------------------------------- */
-
-struct big {
-    uint64_t w[WORDS];
-};
-
-typedef unsigned __int128 u128;
-
-static struct big big_of(uint64_t small) { return (struct big){{small}}; }
-
-static struct big big_add(struct big a, struct big b) {
-    u128 carry = 0;
-    for (int i = 0; i < WORDS; i++) a.w[i] = (uint64_t)(carry += (u128)a.w[i] + b.w[i]), carry >>= 64;
-    return a;
-}
-
-static bool big_below(const struct big *a, const struct big *b) {
-    for (int i = WORDS - 1; i >= 0; i--)
-        if (a->w[i] != b->w[i]) return a->w[i] < b->w[i];
-    return false;
-}
-
-static struct big big_less(struct big a, struct big b) {
-    uint64_t borrow = 0;
-    for (int i = 0; i < WORDS; i++) {
-        const u128 difference = (u128)a.w[i] - b.w[i] - borrow;
-        a.w[i] = (uint64_t)difference, borrow = (uint64_t)(difference >> 64) & 1;
-    }
-    return a;
-}
-
-static struct big big_mul(struct big a, struct big b) {
-    struct big r = {{0}};
-    for (int i = 0; i < WORDS; i++) {
-        u128 carry = 0;
-        for (int j = 0; i + j < WORDS; j++) {
-            carry += (u128)a.w[i] * b.w[j] + r.w[i + j];
-            r.w[i + j] = (uint64_t)carry, carry >>= 64;
-        }
-    }
-    return r;
-}
-
-static struct big big_shift(struct big a, unsigned left) {
-    for (; left >= 64; left -= 64) {
-        memmove(a.w + 1, a.w, sizeof a.w - 8);
-        a.w[0] = 0;
-    }
-    return big_mul(a, big_of(UINT64_C(1) << left));
-}
-
-/* By subtracting the modulus, moved up by ever less. */
-static struct big big_mod(struct big a, struct big modulus) {
-    for (int up = 64 * WORDS - 260; up >= 0; up--) {
-        const struct big moved = big_shift(modulus, (unsigned)up);
-        if (!big_below(&a, &moved)) a = big_less(a, moved);
-    }
-    return a;
-}
-
-static bool big_equal(const struct big *a, const struct big *b) { return memcmp(a, b, sizeof *a) == 0; }
-
-static struct big prime_of(const struct fe52_calls *f) { return big_less(big_shift(big_of(1), f->bits), big_of(f->c)); }
 
 /* ---- numbers in lanes ------------------------------------------------------------------------------------------ */
 
 static uint64_t state = 3;
 
 static uint64_t random_u64(void) { return (uint64_t)random_u32(&state) << 32 | random_u32(&state); }
-
-static struct big number_of(fe52_number a, int lane) {
-    struct big r = big_of(0);
-    for (int i = FE52_DIGITS - 1; i >= 0; i--) r = big_add(big_shift(r, 52), big_of(a[i][lane]));
-    return r;
-}
-
-static void number_set(fe52_number a, int lane, struct big x) {
-    for (unsigned i = 0; i < FE52_DIGITS; i++) {
-        const unsigned at = 52 * i / 64, by = 52 * i % 64;
-        a[i][lane] = (x.w[at] >> by | (by ? x.w[at + 1] << (64 - by) : 0)) & MASK52;
-    }
-}
 
 /* Below 2^(bits + 2), of every kind: digits at their ends, or up to three primes and a little more or less. */
 static void number_make(fe52_number a, const struct fe52_calls *f) {
@@ -237,12 +146,6 @@ Test(simd_fe52, inverses) {
 }
 
 /* ---- scalars of secp256k1 ---------------------------------------------------------------------------------------- */
-
-static struct big from_hex(const char *hex) {
-    struct big r = big_of(0);
-    for (; *hex; hex++) r = big_add(big_shift(r, 4), big_of((uint64_t)(*hex <= '9' ? *hex - '0' : *hex - 'a' + 10)));
-    return r;
-}
 
 /* Bits of weight 1 and -1: twice the number less 2^bits - 1; modulo n. */
 static struct big value_of(uint64_t (*words)[FE52_LANES], int count, int lane, unsigned bits, struct big n) {
