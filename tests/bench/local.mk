@@ -5,10 +5,10 @@ bench_programs = \
 	%D%/overhead_route \
 	%D%/overhead \
 	%D%/chains \
-	%D%/vm \
-	%D%/routing \
-	%D%/routing_devices $(opencl_bench_programs) $(levelzero_bench_programs) \
 	%D%/signatures \
+	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs) \
+	%D%/routing \
+	%D%/routing_devices \
 	%D%/ops_field \
 	%D%/ops_hash \
 	%D%/ops_matmul \
