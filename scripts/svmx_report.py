@@ -22,7 +22,7 @@ CHART_JS = ("/usr/share/javascript/chart.js/chart.min.js", "/usr/share/javascrip
 
 
 def add_chart_option(parser):
-    parser.add_argument("--chart-js", metavar="FILE", help="Chart.js 3 or 4 to put in; default: that of libjs-chart.js")
+    parser.add_argument("--chart-js", metavar="FILE", help="Chart.js 3 to put in; default: that of libjs-chart.js")
 
 
 def page(kind, title, data, chart_js=None):
@@ -52,7 +52,7 @@ def _chart(path):
         except OSError:
             continue
     raise scan.ScanError(
-        f"{path or CHART_JS[0]}: not there; apt install libjs-chart.js, or name a Chart.js 3 or 4 with --chart-js"
+        f"{path or CHART_JS[0]}: not there; apt install libjs-chart.js, or name a Chart.js 3 with --chart-js"
     )
 
 

@@ -349,8 +349,7 @@ class Browser(suite.Suite):
         self.assertIn("No row of these", self.text("chart"))
 
     def test_ten_thousand_rows_open_within_two_seconds(self):
-        """The bound is what was asked for: a page that builds all of its rows takes several times as long on any machine.
-        The best of three counts: what else the machine does meanwhile is not the page's."""
+        """The bound is what was asked for. The best of three counts: what else the machine does is not the page's."""
         sizes = [1024 + 64 * i for i in range(100)]
         rows = [
             row
