@@ -10,6 +10,7 @@ endif
 
 if BUILD_LEVELZERO
 criterion_suites += %D%/levelzero
-%C%_levelzero_SOURCES = %D%/levelzero.c %D%/compare.c %D%/compare.h %D%/tasks.c %D%/tasks.h
+%C%_levelzero_SOURCES = %D%/levelzero.c %D%/compare.c %D%/compare.h %D%/tasks.c %D%/tasks.h src/cli/wild.c \
+	src/cli/wild.h
 %C%_levelzero_LDADD = libsvmx.la plugins/kernels/libkernels.la $(CRITERION_LIBS)
 endif
