@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +35,8 @@ static inline void ze_cpu_count_path(char *path, const char *name) {
 /* Why the driver cannot be used here; NULL: it can. */
 static inline const char *ze_cpu_missing(void) {
     char path[ZE_CPU_PATH];
+    const char *sanitizer = getenv("SVMX_TEST_SANITIZER");
+    if (sanitizer && strstr(sanitizer, "thread")) return "the thread sanitizer does not know PoCL's threads";
     ze_cpu_path(path, "tests/drivers/ze_cpu/%s", "ze_cpu.so");
     if (access(path, R_OK) != 0) return "the test driver was not built (libze-dev, opencl-c-headers)";
     if (access("/etc/OpenCL/vendors/pocl.icd", R_OK) != 0) return "there is no PoCL (package pocl-opencl-icd)";
