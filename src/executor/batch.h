@@ -82,10 +82,11 @@ struct svmx__part {
     bool passing;    /* the first output of every task passes */
 
     /* chain */
-    uint32_t next;  /* link, or NO_PART */
-    uint32_t links; /* that run in its launch */
-    bool joined;    /* it runs in the launch of another */
-    bool passes;    /* its results are in no memory */
+    uint32_t next;        /* link, or NO_PART */
+    uint32_t links;       /* that run in its launch */
+    uint32_t commands_at; /* of its launch, in batch->chain_commands */
+    bool joined;          /* it runs in the launch of another */
+    bool passes;          /* its results are in no memory */
 
     /* bucket */
     struct svmx_slot *slots;    /* host addresses, row-major; outputs in the library's memory at 0 */
@@ -158,8 +159,9 @@ struct svmx_batch {
     bool has_library, has_deferred; /* any task has */
     struct svmx__block *blocks;     /* svmx_batch_alloc; the newest first */
 
-    /* A chain and its links. */
+    /* The chains of a level, each with its links. They are joined before any of them runs. */
     struct svmx_command *chain_commands;
+    uint32_t chain_command_count;
     size_t chain_command_capacity;
 
     /* Rows in order of parts, when there are several (bucket), and room to check overlaps (submit). */

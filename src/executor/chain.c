@@ -54,10 +54,11 @@ void svmx__chain_join(struct svmx_batch *batch, uint32_t first) {
     if (head->next == SVMX__NO_PART || head->cold || head->policy == SVMX_POLICY_SPLIT) return;
     if (!(head->device->info.flags & SVMX_DEVICE_CHAINS)) return;
     struct svmx__part *last = head;
+    head->commands_at = batch->chain_command_count;
     while (last->next != SVMX__NO_PART) {
         struct svmx__part *link = &batch->parts[last->next];
-        if (!svmx__grow((void **)&batch->chain_commands, &batch->chain_command_capacity, (size_t)head->links + 3,
-                        sizeof *batch->chain_commands) ||
+        if (!svmx__grow((void **)&batch->chain_commands, &batch->chain_command_capacity,
+                        (size_t)head->commands_at + head->links + 3, sizeof *batch->chain_commands) ||
             !would_follow(link, head->device))
             break;
         head->links++;
@@ -66,6 +67,7 @@ void svmx__chain_join(struct svmx_batch *batch, uint32_t first) {
         last = link;
     }
     last->next = SVMX__NO_PART; /* what is behind it starts anew at its level */
+    batch->chain_command_count += head->links ? head->links + 2 : 0;
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
@@ -105,12 +107,17 @@ static struct svmx__part *next_of(const struct svmx__part *link) {
     return link->next == SVMX__NO_PART ? NULL : &link->batch->parts[link->next];
 }
 
+/* Of a chain that was joined. */
+static struct svmx_command *commands_of(const struct svmx__part *head) {
+    return head->batch->chain_commands + head->commands_at;
+}
+
 /* Stages all links, also after one that failed: each is collected. */
 static enum svmx_status stage_all(struct svmx__part *head) {
     enum svmx_status status = SVMX_OK;
     struct svmx__part *before = NULL;
     uint32_t number = 0;
-    struct svmx_command *commands = head->batch->chain_commands;
+    struct svmx_command *commands = commands_of(head);
     commands[0] = (struct svmx_command){.kind = SVMX_COMMAND_CHAIN, .as.chain = {head->links + 1}};
     for (struct svmx__part *link = head; link; before = link, link = next_of(link), number++) {
         link->device = head->device;
@@ -144,7 +151,7 @@ static void answer(struct svmx__part *link, const struct svmx__part *head) {
 
 enum svmx_status svmx__chain_run(struct svmx__part *head) {
     enum svmx_status status = stage_all(head);
-    if (status == SVMX_OK) status = svmx__dispatch_list(head, head->batch->chain_commands, (size_t)head->links + 2);
+    if (status == SVMX_OK) status = svmx__dispatch_list(head, commands_of(head), (size_t)head->links + 2);
     for (struct svmx__part *link = next_of(head); link; link = next_of(link)) {
         link->ticket = 0;
         link->timing = (struct svmx_timing){.size = sizeof link->timing};

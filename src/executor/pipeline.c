@@ -139,6 +139,7 @@ static uint32_t route_level(struct svmx_batch *batch) {
     uint32_t count = 0;
     const uint32_t parts = batch->part_count; /* a piece is behind them, and routed already */
     svmx__results_resolve(batch);
+    batch->chain_command_count = 0;
     for (uint32_t i = 0; i < parts; i++) {
         if (batch->parts[i].level != batch->level || batch->parts[i].joined) continue;
         svmx__route(&batch->parts[i]);
