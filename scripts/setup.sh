@@ -4,8 +4,8 @@
 #   quickstart   compiler, make, autotools, xxHash: enough for the library, the command and the SIMD plugin; and, where
 #                they are to be had, libsecp256k1 and libsodium, without which a few operations are off, the headers and
 #                the loader of OpenCL, without which its plugin is off, and PoCL, an OpenCL driver for the CPU
-#   test         all that scripts/test.sh uses: clang, g++, Python, Criterion, OpenSSL, the libraries of signatures, and three OpenCL
-#                drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to be had, the packages of gpu
+#   test         all that scripts/test.sh uses: clang, g++, Python, Criterion, OpenSSL, the libraries of signatures, and
+#                three OpenCL drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to be had, the packages of gpu
 #   coverage     test and gcovr
 #   bench        quickstart and the peers of the benchmarks: StarPU, OpenSSL, OpenBLAS, libsecp256k1, libsodium, and
 #                libipsec-mb on x86-64
@@ -19,7 +19,8 @@ set -eu
 . "$(dirname "$0")/common.sh"
 
 quickstart="gcc libc6-dev make autoconf automake libtool pkg-config libxxhash-dev"
-tests="$quickstart g++ python3 clang clang-format binutils xz-utils libcriterion-dev libssl-dev libsecp256k1-dev libsodium-dev"
+tests="$quickstart clang clang-format g++ python3 binutils xz-utils libcriterion-dev libssl-dev"
+tests="$tests libsecp256k1-dev libsodium-dev"
 opencl="opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd"
 tests="$tests $opencl mesa-opencl-icd oclgrind"
 gpu="clang-15 libclc-15-dev llvm-spirv-15 spirv-tools"
