@@ -80,6 +80,8 @@ def theirs(block, slots):
     except RuntimeError:
         pass  # evm.result says how it ended
     result = evm.result
+    if result is None:  # refused: it may not be in a block
+        return {"success": False, "gas": 0, "output": b"", "logs": [], "storage": {}}
     logs = [([number(t) for t in log.topics], bytes(log.data[1])) for log in result.logs] if result.is_success else []
     return {
         "success": result.is_success,
