@@ -101,6 +101,7 @@ struct svmx__part {
     bool chosen;            /* by choices, which is owed a word of how it went */
     bool refused;           /* the policy allows no device that could */
     uint32_t redone;        /* devices that failed it so far */
+    bool here;              /* it runs in the thread of svmx_run; what was sent may change its device at any time */
     bool cold;              /* the device has no pipeline for it yet: it waits in the device's builder */
     enum svmx_status built; /* what became of the build that it waited for; an error has its reason in `reason` */
 

@@ -175,7 +175,8 @@ static bool start_level(struct svmx_batch *batch, bool here) {
     for (uint32_t i = 0; left > local; i++) {
         struct svmx__part *part = &batch->parts[i];
         if (part->level != batch->level || part->joined) continue;
-        if (here && part->device->inline_) {
+        part->here = here && part->device->inline_;
+        if (part->here) {
             local++;
             continue;
         }
@@ -185,7 +186,7 @@ static bool start_level(struct svmx_batch *batch, bool here) {
     bool last = false;
     for (uint32_t i = 0; local > 0; i++) { /* only with `here`: the batch stays until svmx_run returns */
         struct svmx__part *part = &batch->parts[i];
-        if (part->level != batch->level || part->joined || !part->device->inline_) continue;
+        if (part->level != batch->level || part->joined || !part->here) continue;
         local--;
         part->queued_ns = 0;
         run_part(part);

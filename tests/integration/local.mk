@@ -27,9 +27,9 @@ plain_suites += \
 # Of examples/contract-vm, as an embedder links it.
 %C%_vm_blocks_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la
 
-shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh %D%/scan.sh %D%/vm.sh
-EXTRA_DIST += %D%/command.sh %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh %D%/scan.sh %D%/vm.sh \
-	%D%/vm_differential.py
+shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/levelzero.sh %D%/profile.sh %D%/scan.sh %D%/vm.sh
+EXTRA_DIST += %D%/command.sh %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/levelzero.sh %D%/profile.sh %D%/scan.sh \
+	%D%/vm.sh %D%/vm_differential.py
 %D%/vm.log: examples/contract-vm/contract-vm$(EXEEXT)
 
 # Fill a cache for cache.sh and a profile for profile.sh.
@@ -46,4 +46,9 @@ endif
 if BUILD_SIM
 plain_suites += %D%/tsan_sim
 %C%_tsan_sim_LDADD = libsvmx.la
+endif
+
+if BUILD_LEVELZERO
+plain_suites += %D%/test_levelzero_faults
+%C%_test_levelzero_faults_LDADD = libsvmx-core.la
 endif

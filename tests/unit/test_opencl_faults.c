@@ -218,7 +218,7 @@ Test(opencl_faults, a_driver_that_gives_no_binary) {
     cr_expect_eq(backend.ops->pipeline_binary(backend.self, add.pipeline, NULL, &bytes), SVMX_ERR_MEMORY);
     fail_no_more();
     cr_expect_eq(backend.ops->pipeline_binary(backend.self, add.pipeline, NULL, &bytes), SVMX_OK);
-    cr_expect_gt(bytes, sizeof(struct ocl_head));
+    cr_expect_gt(bytes, sizeof(struct kernels_head));
     add_free(&add);
     close_backend();
 }
