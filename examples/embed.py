@@ -3,8 +3,8 @@
 
     python3 embed.py                 needs libsvmx.so.0 where the loader looks (LD_LIBRARY_PATH)
 
-The typed calls of ops.h are inline C and not in the library, so a binding uses svmx_batch_add, with arguments in the order of
-the signature that `svmx ops` and docs/OPERATIONS.md show: outputs first.
+The typed calls of ops.h are inline C and not in the library, so a binding uses svmx_batch_add, with arguments in the order
+of the signature that `svmx ops` and docs/OPERATIONS.md show: outputs first.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -21,7 +21,8 @@ set -eu
 . "$(dirname "$0")/common.sh"
 
 quickstart="gcc libc6-dev make autoconf automake libtool pkg-config libxxhash-dev"
-tests="$quickstart g++ python3 clang clang-format binutils xz-utils libcriterion-dev libssl-dev libsecp256k1-dev libsodium-dev"
+tests="$quickstart clang clang-format g++ python3 binutils xz-utils libcriterion-dev libssl-dev"
+tests="$tests libsecp256k1-dev libsodium-dev"
 opencl="opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd"
 levelzero="libze-dev"
 tests="$tests $opencl mesa-opencl-icd oclgrind"

@@ -31,8 +31,8 @@ done
 
 say "10,000 blocks of contract-vm"
 log=build/asan/tests/integration/vm_blocks-long.log
-(cd build/asan && SVMX_VM_BLOCKS=10000 SUPERVM_BACKEND_PATH=$top/build/asan/backends SUPERVM_PROFILE=off SUPERVM_CACHE_DIR=off \
-    OCL_ICD_VENDORS=/no/drivers sh "$top/tests/run-suite" ./tests/integration/vm_blocks) >"$log" 2>&1 || tail -n 5 "$log"
+(cd build/asan && SVMX_VM_BLOCKS=10000 SUPERVM_BACKEND_PATH=$top/build/asan/backends SUPERVM_PROFILE=off \
+    SUPERVM_CACHE_DIR=off OCL_ICD_VENDORS=/no/drivers sh "$top/tests/run-suite" ./tests/integration/vm_blocks) >"$log" 2>&1 || tail -n 5 "$log"
 echo "$log" >>build/test-logs
 
 # xxHash needs no library: its header has all of the code. A copy, because the rest of /usr/include is not for aarch64.

@@ -67,7 +67,9 @@ enum svmx_status schedule_batched(struct batcher *batcher, const struct vm_world
     enum svmx_status status = SVMX_OK;
     for (start_more(&flight, world, vms); flight.count && status == SVMX_OK; start_more(&flight, world, vms)) {
         status = turn(batcher, &flight);
-        if (status == SVMX_OK && !sweep(&flight)) status = batcher_run(batcher); /* all are parked */
+        const bool ready = sweep(&flight), more = flight.next < world->block->transaction_count;
+        if (status == SVMX_OK && !ready && (!more || flight.count == flight.most))
+            status = batcher_run(batcher); /* all are parked, and nobody is left to start */
     }
     free(flight.active);
     return status;

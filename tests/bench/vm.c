@@ -1,6 +1,6 @@
 /*
- * vm.c: suite vm: blocks on examples/contract-vm in batches, against the same interpreter with the same SIMD code a call at a
- * time, one transaction after another or a transaction a thread.
+ * vm.c: suite vm: blocks on examples/contract-vm in batches, against the same interpreter with the same SIMD code a call
+ * at a time, one transaction after another or a transaction a thread.
  *
  *   transfers    two hashes of 64 bytes each: what parking costs where there is little to gain
  *   hashes       64 hashes of 1 KiB each

@@ -2,9 +2,11 @@
 """vm_differential.py VM COUNT: examples/contract-vm against pyrevm, on transactions of generated blocks.
 
 Every transaction is run by itself, on accounts without storage and with the balances of the block: pyrevm keeps slots and
-accounts that are set by hand as if the transaction had touched them. Compared: whether it succeeds, gas, output, logs,
-storage that was written. Gas is free: pyrevm takes no fee for such a call. Accounts other than sender and contract are left out, for the same reason. What contract-vm does not
-support is counted as left out. Status 77: there is no pyrevm (pip install pyrevm).
+accounts that are set by hand as if the transaction had touched them. For the same reason accounts other than the sender and
+the contract are left out. Gas is free: pyrevm takes no fee for such a call. Compared: whether it succeeds, gas, output, logs,
+storage that was written. What contract-vm does not support is counted as left out.
+
+Status 77: there is no pyrevm (pip install pyrevm).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -36,7 +38,8 @@ def alone(block, tx):
 
 
 def ours(command, block):
-    done = subprocess.run([command, "run", "-", "--json"], input=json.dumps(block).encode(), capture_output=True, check=True)
+    words = [command, "run", "-", "--json"]
+    done = subprocess.run(words, input=json.dumps(block).encode(), capture_output=True, check=True)
     outcome = json.loads(done.stdout)
     result = outcome["transactions"][0]
     return result, {
@@ -44,7 +47,9 @@ def ours(command, block):
         "gas": result["gasUsed"],
         "output": raw(result["output"]),
         "logs": [([number(t) for t in log["topics"]], raw(log["data"])) for log in result.get("logs", [])],
-        "storage": {(c["address"], number(c["slot"])): number(c["value"]) for c in outcome["changes"] if c["kind"] == "storage"},
+        "storage": {
+            (c["address"], number(c["slot"])): number(c["value"]) for c in outcome["changes"] if c["kind"] == "storage"
+        },
     }
 
 
@@ -75,6 +80,8 @@ def theirs(block, slots):
     except RuntimeError:
         pass  # evm.result says how it ended
     result = evm.result
+    if result is None:  # refused: it may not be in a block
+        return {"success": False, "gas": 0, "output": b"", "logs": [], "storage": {}}
     logs = [([number(t) for t in log.topics], bytes(log.data[1])) for log in result.logs] if result.is_success else []
     return {
         "success": result.is_success,

@@ -75,6 +75,7 @@ criterion_suites += \
 	%D%/test_text \
 	%D%/test_versioned \
 	%D%/test_vm_opcodes \
+	%D%/test_vm_schedule \
 	%D%/test_vm_state \
 	%D%/test_wild
 
@@ -106,6 +107,7 @@ EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/o
 
 # Of examples/contract-vm, as an embedder links it.
 %C%_test_vm_opcodes_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la $(CRITERION_LIBS)
+%C%_test_vm_schedule_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la $(CRITERION_LIBS)
 %C%_test_vm_state_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la $(CRITERION_LIBS)
 
 %C%_test_sim_model_LDADD = plugins/sim/libsim-model.la $(CRITERION_LIBS)
