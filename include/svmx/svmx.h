@@ -67,7 +67,7 @@ struct svmx_error {
  * `options` may be NULL for the defaults and the environment (SUPERVM_*, see svmx.7); it is copied. `error` may be
  * NULL. A backend that cannot be loaded is no error unless SUPERVM_BACKENDS demands it (+name): svmx_load_report_get
  * tells. Errors: ARGUMENT (executor is NULL; options.size, flags or static_plugins breaks a rule; a setting is
- * malformed, or a backend cannot follow it), UNKNOWN (no such backend, the text lists the known ones; or it has no such
+ * malformed, or a backend cannot follow it), UNSUPPORTED (a goal that is reserved), UNKNOWN (no such backend, the text lists the known ones; or it has no such
  * device), BACKEND (a demanded backend failed), MEMORY, SYSTEM (no threads).
  */
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options *options,
@@ -118,11 +118,12 @@ SVMX_EXPORT const char *svmx_version(void);
 
 /* Where an argument of a task comes from, or goes to. */
 enum svmx_arg_kind {
-    SVMX_ARG_HOST = 1,   /* memory of the caller */
-    SVMX_ARG_SCALAR = 2, /* a value */
-    SVMX_ARG_RESULT = 3, /* an output of an earlier task of the same batch, as input */
-    SVMX_ARG_BUFFER = 4, /* a buffer that stays on devices; reserved: SVMX_ERR_UNSUPPORTED in this version */
-    SVMX_ARG_LIBRARY = 5 /* an output in memory of the library: svmx_result tells where */
+    SVMX_ARG_HOST = 1,    /* memory of the caller */
+    SVMX_ARG_SCALAR = 2,  /* a value */
+    SVMX_ARG_RESULT = 3,  /* an output of an earlier task of the same batch, as input */
+    SVMX_ARG_BUFFER = 4,  /* a buffer that stays on devices; reserved: SVMX_ERR_UNSUPPORTED in this version */
+    SVMX_ARG_LIBRARY = 5, /* an output in memory of the library: svmx_result tells where */
+    SVMX_ARG_PASSING = 6  /* an output that only later tasks of the same batch read */
 };
 
 /* An argument. Made by the functions below; the fields are for them and for bindings to other languages. */
@@ -206,6 +207,14 @@ static inline struct svmx_arg svmx_out_library(enum svmx_type type, uint64_t cou
     return arg;
 }
 
+/* `count` elements of output that only later tasks of the batch take (svmx_result_of): nobody reads it after the batch. Where
+ * tasks that follow one another are computed in one pass, it is never in memory as a whole. */
+static inline struct svmx_arg svmx_out_passing(enum svmx_type type, uint64_t count) {
+    struct svmx_arg arg = svmx_in(type, (const void *)0, count);
+    arg.kind = SVMX_ARG_PASSING;
+    return arg;
+}
+
 /* Output number `output` of the earlier task `task` (svmx_batch_task_count before it was added) as an input. */
 static inline struct svmx_arg svmx_result_of(enum svmx_type type, uint32_t task, uint32_t output) {
     struct svmx_arg arg = {SVMX_ARG_RESULT, (uint32_t)type, 0, {0}, 0};
@@ -237,7 +246,7 @@ SVMX_EXPORT enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t byte
 /*
  * Where output number `output` of a task is, and its bytes (may be NULL), after the batch is done: for svmx_out_library
  * memory of the library, which goes with svmx_batch_reset, rearm, destroy or svmx_close; else what the task named. Errors:
- * ARGUMENT (batch or data is NULL), STATE (not done, or cancelled), UNKNOWN (no such task or output).
+ * ARGUMENT (batch or data is NULL), STATE (not done, or cancelled), UNKNOWN (no such task or output, or one that passed).
  */
 SVMX_EXPORT enum svmx_status svmx_result(svmx_batch_t *batch, uint32_t task, uint32_t output, void **data,
                                          uint64_t *bytes);
@@ -322,6 +331,12 @@ enum svmx_open_flags {
     SVMX_OPEN_NO_ENVIRONMENT = 1 << 0 /* ignore SUPERVM_* variables; always so in a set-user-ID program */
 };
 
+/* What a choice makes least. */
+enum svmx_goal {
+    SVMX_GOAL_TIME = 1,
+    SVMX_GOAL_ENERGY = 2 /* reserved: SVMX_ERR_UNSUPPORTED in this version */
+};
+
 /*
  * Settings. Start from {.size = sizeof(struct svmx_options)}: a field left zero or NULL is not set, and the
  * environment variable beside it counts, then the default. `svmx config` shows them all.
@@ -347,7 +362,7 @@ struct svmx_options {
     const struct svmx_plugin *const *static_plugins;
     size_t static_plugin_count;
     uint32_t max_pipelines; /* SUPERVM_MAX_PIPELINES: compiled pipelines kept, least recently used out; default 1024 */
-    uint32_t reserved2;
+    uint32_t goal;          /* enum svmx_goal; default: the least time */
     /* SUPERVM_CACHE_DIR: folder of compiled pipelines, absolute, made when it is needed; "off" for none; default
      * $XDG_CACHE_HOME/svmx, else $HOME/.cache/svmx, or off where the environment is not read. */
     const char *cache_dir;
@@ -386,9 +401,9 @@ struct svmx_device {
     uint64_t failures;
     uint64_t
         device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
-    uint64_t backlog_ns; /* what it has still to do, as expected */
+    uint64_t backlog_ns; /* what it has still to do, as expected; devices on the host's cores have one backlog */
     uint32_t clock;      /* enum svmx_device_clock */
-    uint32_t reserved;
+    uint32_t index;      /* its number within its backend: "NAME:INDEX" in SUPERVM_BACKENDS is this one */
 };
 
 /* Whether a device tells how long things took. */
@@ -461,9 +476,11 @@ SVMX_EXPORT void svmx_example_destroy(struct svmx_example *example);
 /*
  * Builds ahead of use what a task of `units` of an operation needs, on every device, and waits until it is there or
  * refused. Without it the first batches of an operation are answered by the CPU while a device compiles. The size is
- * that of all tasks of the operation in a batch together. Blocks for as long as drivers take to compile. Errors:
- * ARGUMENT (NULL), UNKNOWN (op), OVERFLOW (units), CLOSED.
+ * that of all tasks of the operation in a batch together; SVMX_PREWARM_PROFILED stands for every size of it that was
+ * measured, by this executor or by those before it (SUPERVM_PROFILE). Blocks for as long as drivers take to compile.
+ * Errors: ARGUMENT (NULL), UNKNOWN (op), OVERFLOW (units), CLOSED.
  */
+#define SVMX_PREWARM_PROFILED UINT64_MAX
 SVMX_EXPORT enum svmx_status svmx_prewarm(svmx_executor_t *executor, uint32_t op, uint64_t units);
 
 /* ---- your own operations ---- */
@@ -561,6 +578,10 @@ struct svmx_op_def {
     /* Bit i: check looks into argument i, an input. A task cannot take a result of an earlier one for it, as for
      * offsets: there is nothing to look at when it is added. */
     uint32_t check_reads;
+
+    /* Smallest bucket of its launches in units, a power of two up to 2^40; 0: min_bucket of the executor. Lists of
+     * operations in settings are read before it is there, and cannot name it. */
+    uint64_t min_bucket;
 };
 
 /*
@@ -652,14 +673,19 @@ struct svmx_receipt {
         uint32_t device;
         uint32_t verdict;     /* enum svmx_verdict */
         uint64_t expected_ns; /* 0: not known */
-        uint64_t backlog_ns;  /* that it had before this one */
+        uint64_t backlog_ns;  /* what it had to do before this one when the choice was made */
     } candidates[4];          /* the first devices that might have computed it */
+    uint64_t upload_ns;       /* what inputs took of transfer_ns; results took the rest */
+    uint64_t device_ns;       /* copying and computing by the device's clock; 0: it has none that can be believed */
+    uint32_t readbacks;       /* copies to the host; none where the device writes into the host's memory */
+    uint32_t reserved;
 };
 
 enum svmx_receipt_flags {
     SVMX_RECEIPT_FIRST_USE = 1 << 0, /* it compiled or allocated what the next ones found */
     SVMX_RECEIPT_CONTENDED = 1 << 1, /* something else wanted the cores meanwhile */
-    SVMX_RECEIPT_FAILED = 1 << 2     /* it has no results, and its batch failed: nobody answered, `reason` says why */
+    SVMX_RECEIPT_FAILED = 1 << 2,    /* it has no results, and its batch failed: nobody answered, `reason` says why */
+    SVMX_RECEIPT_FUSED = 1 << 3 /* it was computed in the launch of tasks that it takes results of: its times are 0 */
 };
 
 /* Why a device was chosen. */

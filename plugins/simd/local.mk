@@ -10,6 +10,7 @@ simd_parts = %D%/libsimd-common.la
 	%D%/plugin.c \
 	%D%/variant.c %D%/variant.h \
 	%D%/pool.c %D%/pool.h \
+	%D%/chain.c %D%/chain.h \
 	%D%/hosted.c %D%/hosted.h \
 	%D%/kernel.h %D%/kernels.h %D%/tasks.h \
 	%D%/f32_scalar.c %D%/f32.h %D%/lanes_f32_scalar.h %D%/lanes_f32_avx2.h %D%/lanes_f32_avx512.h \

@@ -16,6 +16,7 @@ enum cli_exit run_answer_read(const struct run *run, svmx_batch_t *batch, struct
         enum svmx_status status = svmx_device_get(run->session.executor, receipt.device, &device);
         if (status != SVMX_OK) return cli_session_failed("asking for a device", status, "");
         answer->redone += receipt.redone;
+        answer->tries += receipt.why == SVMX_WHY_PROBE;
         if (receipt.redone && !*answer->reason)
             snprintf(answer->reason, sizeof answer->reason, "%s", *receipt.reason ? receipt.reason : "unknown");
         if (cli_session_accepts(&run->session, device.backend)) continue;

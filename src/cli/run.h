@@ -31,7 +31,8 @@ enum cli_exit run_stdin(const struct run *run);
 
 /* What happened in the batches of a run, seen through their receipts. */
 struct run_answer {
-    uint32_t parts, redone; /* of the last batch; of all */
+    uint32_t parts;         /* of the last batch */
+    uint32_t redone, tries; /* of all: launches that were redone, and those that were to learn what a device takes */
     char reason[160];       /* why something was first redone, or "" */
 };
 

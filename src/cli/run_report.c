@@ -59,6 +59,9 @@ static void trial_text(const struct trial *trial) {
              cli_duration(trial->times_ns[0]).line, cli_duration(trial->times_ns[trial->repeat - 1]).line);
     line_add(&table, "rate", "%s, %s in and out", cli_rate(per_second(units, median), trial->run->op.unit).line,
              cli_byte_rate(per_second(trial->bytes_in + trial->bytes_out, median)).line);
+    if (trial->answer.tries)
+        line_add(&table, "tries", "%s of all launches, to learn what another device takes",
+                 cli_count(trial->answer.tries).line);
     line_add(&table, "fallback", "%s", trial->answer.redone ? trial->answer.reason : "none");
     line_add(&table, "sha256", "%s", trial->hash);
     printf("%s: %s, %s each, seed %llu\n", trial->run->op.name, cli_counted(trial->tasks, "task").line,
@@ -114,6 +117,7 @@ static void trial_json(const struct trial *trial) {
     cli_json_number(&json, "seed", trial->seed);
     times_json(&json, trial);
     cli_json_number(&json, "launches", trial->answer.parts);
+    cli_json_number(&json, "tries", trial->answer.tries);
     cli_json_number(&json, "fallbacks", trial->answer.redone);
     cli_json_text(&json, "fallback_reason", trial->answer.reason);
     cli_json_open(&json, "parts", '[');

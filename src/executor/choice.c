@@ -11,15 +11,6 @@ static void add(_Atomic uint64_t *sum, uint64_t ns) { atomic_fetch_add_explicit(
 
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
-float svmx__backlog_ns(const struct svmx__choices *choices, uint32_t device) {
-    if (!svmx__is_in(choices->cores_mask, device))
-        return (float)atomic_load_explicit(&choices->backlog_ns[device], memory_order_relaxed);
-    uint64_t sum = 0;
-    for (uint32_t mask = choices->cores_mask; mask; mask &= mask - 1)
-        sum += atomic_load_explicit(&choices->backlog_ns[__builtin_ctz(mask)], memory_order_relaxed);
-    return sum ? (float)sum / (float)choices->cores : 0; /* mostly 0: a division takes longer than all the rest */
-}
-
 /* May the device that is to be tried have this one? Whoever takes it out of the line does it. */
 static bool take_probe(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line,
                        struct svmx__answer *answer) {
@@ -34,13 +25,20 @@ static bool take_probe(struct svmx__choices *choices, const struct svmx__questio
         return false;
     const float known_ns = svmx__float_of(&line->cost[svmx__get(&line->incumbent)]),
                 incumbent_ns = known_ns > 0 ? known_ns : (float)question->hint_ns;
-    *answer = (struct svmx__answer){.device = probe - 1,
-                                    .why = SVMX__WHY_PROBE,
-                                    .expected_ns = incumbent_ns + loss,
-                                    .incumbent_ns = incumbent_ns,
-                                    .reserved_ns = loss};
+    svmx__answer_set(answer, probe - 1, SVMX__WHY_PROBE, incumbent_ns + loss);
+    answer->incumbent_ns = incumbent_ns;
+    answer->reserved_ns = loss;
     add(&choices->probe_ns, (uint64_t)loss);
     return true;
+}
+
+/* Writes down what a device has to do before, so that the choice can be made again from its record. */
+static float note_wait(const struct svmx__choices *choices, uint32_t device, struct svmx__answer *answer) {
+    const float wait_ns = svmx__backlog_ns(choices, device);
+    if (wait_ns <= 0) return 0;
+    answer->waiting |= UINT32_C(1) << device;
+    answer->wait_ns[device] = wait_ns;
+    return wait_ns;
 }
 
 /* Who finishes first; the incumbent, or who stands in for it, if nobody does by the margin. */
@@ -49,19 +47,21 @@ static void take_best(const struct svmx__choices *choices, const struct svmx__qu
     const uint32_t incumbent = svmx__get(&line->incumbent);
     const bool may = svmx__is_in(question->allowed, incumbent);
     const uint32_t best = may ? incumbent : question->fallback;
-    const float cost = svmx__float_of(&line->cost[best]), backlog = svmx__backlog_ns(choices, best);
-    *answer = (struct svmx__answer){.device = best, .why = SVMX__WHY_BEST, .expected_ns = cost};
+    const float cost = svmx__float_of(&line->cost[best]);
+    svmx__answer_set(answer, best, SVMX__WHY_BEST, cost);
+    const float backlog = note_wait(choices, best, answer);
     if (may && backlog <= 0) return; /* the table has compared the costs already */
     float bound = (backlog + cost) * (float)choices->margin;
     for (uint32_t mask = question->allowed; mask; mask &= mask - 1) {
         const uint32_t d = (uint32_t)__builtin_ctz(mask);
         const float of_d = svmx__float_of(&line->cost[d]);
         if (d == best || of_d <= 0) continue;
-        const float finish = svmx__backlog_ns(choices, d) + of_d;
+        const float finish = note_wait(choices, d, answer) + of_d;
         if (finish >= bound) continue;
         bound = finish;
-        *answer =
-            (struct svmx__answer){.device = d, .why = may ? SVMX__WHY_BACKLOG : SVMX__WHY_BEST, .expected_ns = of_d};
+        answer->device = d;
+        answer->why = may ? SVMX__WHY_BACKLOG : SVMX__WHY_BEST;
+        answer->expected_ns = of_d;
     }
 }
 
@@ -81,18 +81,18 @@ void svmx__choose(struct svmx__choices *choices, const struct svmx__question *qu
     struct svmx__line *line = svmx__line_find(choices, question->op, cell);
     if (!line) line = make_line(choices, question, cell);
     if (!line) {
-        *answer = (struct svmx__answer){.device = question->fallback, .why = SVMX__WHY_ONLY};
+        svmx__answer_set(answer, question->fallback, SVMX__WHY_ONLY, 0);
     } else if ((question->allowed & (question->allowed - 1)) == 0) {
         const uint32_t only = (uint32_t)__builtin_ctz(question->allowed);
-        *answer = (struct svmx__answer){
-            .device = only, .why = SVMX__WHY_ONLY, .expected_ns = svmx__float_of(&line->cost[only])};
+        svmx__answer_set(answer, only, SVMX__WHY_ONLY, svmx__float_of(&line->cost[only]));
     } else if (!svmx__get(&line->probe) || !take_probe(choices, question, line, answer)) {
         take_best(choices, question, line, answer);
     }
 }
 
 void svmx__charge(struct svmx__choices *choices, const struct svmx__answer *answer) {
-    if (answer->expected_ns > 0) add(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns);
+    if (answer->expected_ns > 0)
+        add(&choices->backlog_ns[choices->queue[answer->device]], (uint64_t)answer->expected_ns);
 }
 
 void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *answer) {
@@ -103,7 +103,7 @@ void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *an
 /* It is no longer what its device has still to do. */
 static void leave_backlog(struct svmx__choices *choices, const struct svmx__answer *answer) {
     if (answer->expected_ns > 0)
-        atomic_fetch_sub_explicit(&choices->backlog_ns[answer->device], (uint64_t)answer->expected_ns,
+        atomic_fetch_sub_explicit(&choices->backlog_ns[choices->queue[answer->device]], (uint64_t)answer->expected_ns,
                                   memory_order_relaxed);
 }
 
@@ -166,13 +166,14 @@ void svmx__told(struct svmx__choices *choices, const struct svmx__question *ques
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */
 
-void svmx__choices_init(struct svmx__choices *choices, struct svmx__model *model, uint32_t cores_mask, double cores) {
+void svmx__choices_init(struct svmx__choices *choices, struct svmx__model *model, uint32_t cores_mask) {
     memset(choices, 0, sizeof *choices); /* all atomics of it: nobody else has it yet */
     choices->model = model;
     choices->margin = 0.9;
     choices->probe_share = 0.01;
     choices->cores_mask = cores_mask;
-    choices->cores = cores > 1 ? cores : 1;
+    for (uint32_t d = 0; d < SVMX__ROUTED; d++)
+        choices->queue[d] = (uint8_t)(svmx__is_in(cores_mask, d) ? (uint32_t)__builtin_ctz(cores_mask) : d);
 }
 
 void svmx__choices_fini(struct svmx__choices *choices) {

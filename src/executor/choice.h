@@ -12,8 +12,8 @@
  * A device of which only a first guess is known is never an answer for its own sake. It is tried: with real work, whose
  * result is as good as any, when what that may cost fits into the share of time set aside for trying.
  *
- * choice.c answers, publish.c writes the table. Pure, like model.h: no clock, no device. A choice takes some loads and no lock; it allocates a line when a cell is first
- * asked for. Any number of threads may ask and tell at once.
+ * choice.c answers, publish.c writes the table. Pure, like model.h: no clock, no device. A choice takes some loads and no
+ * lock; it allocates a line when a cell is first asked for. Any number of threads may ask and tell at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,12 +27,12 @@ struct svmx__page;
 
 struct svmx__choices {
     struct svmx__model *model;
-    double margin;       /* another device must take less than this share of the incumbent's time; 0.9 */
-    double probe_share;  /* of busy time that may be lost by trying devices; 0 = never try; 0.01 */
-    bool frozen;         /* the table stays as it is */
-    uint32_t cores_mask; /* devices that compute on the host's cores: what one of them does delays the others */
-    double cores;        /* how many launches on them run side by side */
-    _Atomic uint64_t backlog_ns[SVMX__ROUTED]; /* what each device has still to do, as expected */
+    double margin;               /* another device must take less than this share of the incumbent's time; 0.9 */
+    double probe_share;          /* of busy time that may be lost by trying devices; 0 = never try; 0.01 */
+    bool frozen;                 /* the table stays as it is */
+    uint32_t cores_mask;         /* devices that compute on the host's cores: what one of them does delays the others */
+    uint8_t queue[SVMX__ROUTED]; /* of each device; those on the host's cores have one together */
+    _Atomic uint64_t backlog_ns[SVMX__ROUTED]; /* what each queue has still to do, as expected */
     _Atomic uint64_t busy_ns, probe_ns;        /* spent in all; lost by trying */
     /* What trying showed: by which share of its time the answer could have been better, over all probes but first uses. In
      * millionths. */
@@ -41,8 +41,8 @@ struct svmx__choices {
     _Atomic(struct svmx__page *) pages[SVMX__OP_LIMIT];
 };
 
-/* `cores_mask` and `cores` as above. Cannot fail. The model must outlive it. */
-void svmx__choices_init(struct svmx__choices *choices, struct svmx__model *model, uint32_t cores_mask, double cores);
+/* `cores_mask` as above. Cannot fail. The model must outlive it. */
+void svmx__choices_init(struct svmx__choices *choices, struct svmx__model *model, uint32_t cores_mask);
 void svmx__choices_fini(struct svmx__choices *choices);
 
 struct svmx__question {
@@ -64,14 +64,29 @@ enum svmx__why {
 
 struct svmx__answer {
     uint32_t device;
-    uint32_t why;       /* enum svmx__why */
-    float expected_ns;  /* of the launch; 0: nothing is known */
-    float incumbent_ns; /* what the incumbent would take; of a probe */
-    float reserved_ns;  /* of the time for trying; of a probe */
+    uint32_t why;                /* enum svmx__why */
+    float expected_ns;           /* of the launch; 0: nothing is known */
+    float incumbent_ns;          /* what the incumbent would take; of a probe */
+    float reserved_ns;           /* of the time for trying; of a probe */
+    uint32_t waiting;            /* bit d: device d had work before this, ... */
+    float wait_ns[SVMX__ROUTED]; /* ... so much; set where the bit is */
 };
 
+static inline bool svmx__is_in(uint32_t mask, uint32_t device) { return mask >> device & 1; }
+
+/* An answer that nothing was asked for. */
+static inline void svmx__answer_set(struct svmx__answer *answer, uint32_t device, uint32_t why, float expected_ns) {
+    answer->device = device;
+    answer->why = why;
+    answer->expected_ns = expected_ns;
+    answer->incumbent_ns = answer->reserved_ns = 0;
+    answer->waiting = 0;
+}
+
 /* What a device does before it comes to new work, ns, as expected. Devices on the host's cores wait for one another. */
-float svmx__backlog_ns(const struct svmx__choices *choices, uint32_t device);
+static inline float svmx__backlog_ns(const struct svmx__choices *choices, uint32_t device) {
+    return (float)atomic_load_explicit(&choices->backlog_ns[choices->queue[device]], memory_order_relaxed);
+}
 
 /* Answers. svmx__charge or svmx__unchoose must follow, once. */
 void svmx__choose(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__answer *answer);
@@ -90,9 +105,6 @@ void svmx__uncharge(struct svmx__choices *choices, const struct svmx__answer *an
  * anew. `ns` is what it took; `sample` is NULL for one that is not learned from: it failed, or was left out. */
 void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,
                 uint64_t ns, const struct svmx__sample *sample);
-
-/* Publishes a line anew, also if nothing was learned: after devices came or went. */
-void svmx__choices_publish(struct svmx__choices *choices, const struct svmx__question *question);
 
 /* The costs of the first `count` devices in the line of a question: of those that are not known 0. Returns the incumbent;
  * UINT32_MAX: no line yet. */

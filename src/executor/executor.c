@@ -20,6 +20,13 @@ static void drop_pipeline(void *user, const struct svmx__pipeline *entry) {
         device->backend->instance.ops->pipeline_free(device->backend->instance.self, entry->compiled);
 }
 
+static enum svmx_status check_goal(uint32_t goal, struct svmx__text *why) {
+    if (goal <= SVMX_GOAL_TIME) return SVMX_OK;
+    if (goal == SVMX_GOAL_ENERGY)
+        return svmx__fail(why, SVMX_ERR_UNSUPPORTED, "options.goal: this version has the least time only");
+    return svmx__fail(why, SVMX_ERR_ARGUMENT, "options.goal is %u: give SVMX_GOAL_TIME, or 0 for the same", goal);
+}
+
 /* The options as this version knows them: a shorter struct of an older caller reads as unset at its end. */
 static enum svmx_status copy_options(const struct svmx_options *given, struct svmx_options *options,
                                      struct svmx__text *why) {
@@ -38,12 +45,14 @@ static enum svmx_status copy_options(const struct svmx_options *given, struct sv
     for (size_t i = 0; i < options->static_plugin_count; i++)
         if (!options->static_plugins[i])
             return svmx__fail(why, SVMX_ERR_ARGUMENT, "options.static_plugins[%zu] is NULL", i);
-    return SVMX_OK;
+    return check_goal(options->goal, why);
 }
 
 static enum svmx_status open_registry(struct svmx_executor *executor, const struct svmx_options *options,
                                       struct svmx__text *why) {
+    const bool by_options = executor->config.source[SVMX__BACKENDS] == SVMX_FROM_OPTIONS;
     const struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
+                                                 .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
                                                  .backend_path = executor->config.text[SVMX__BACKEND_PATH],
                                                  .static_plugins = options->static_plugins,
                                                  .static_plugin_count = options->static_plugin_count,

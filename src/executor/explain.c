@@ -87,7 +87,6 @@ static uint32_t verdict_of(const struct view *view, uint32_t device) {
 
 static struct svmx_candidate candidate_of(const struct view *view, uint32_t device) {
     const struct svmx__cost *cost = &view->costs[device];
-    const _Atomic uint64_t *backlog = &view->executor->choices.backlog_ns[device];
     return (struct svmx_candidate){.device = device,
                                    .verdict = verdict_of(view, device),
                                    .kind = cost->kind,
@@ -98,7 +97,7 @@ static struct svmx_candidate candidate_of(const struct view *view, uint32_t devi
                                    .compute_ns = cost->compute_ns,
                                    .p99_ns = cost->p99_ns,
                                    .first_use_ns = cost->first_use_ns,
-                                   .backlog_ns = (double)atomic_load_explicit(backlog, memory_order_relaxed)};
+                                   .backlog_ns = (double)svmx__backlog_ns(&view->executor->choices, device)};
 }
 
 /* The winner first, then by what they are expected to take. */

@@ -27,7 +27,7 @@ static bool is_open(const struct svmx_executor *executor) {
 static uint64_t read(const _Atomic uint64_t *counter) { return atomic_load_explicit(counter, memory_order_relaxed); }
 
 static uint64_t backlog(const struct svmx_executor *executor, uint32_t device) {
-    return atomic_load_explicit(&executor->choices.backlog_ns[device], memory_order_relaxed);
+    return (uint64_t)svmx__backlog_ns(&executor->choices, device);
 }
 
 uint32_t svmx_device_count(const svmx_executor_t *executor) { return is_open(executor) ? executor->device_count : 0; }
@@ -55,6 +55,7 @@ enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index
                                     .busy_ns = read(&from->busy_ns),
                                     .failures = read(&from->failures),
                                     .device_ns = read(&from->device_ns),
+                                    .index = from->index,
                                     .backlog_ns = index < executor->routed ? backlog(executor, index) : 0,
                                     .clock = atomic_load_explicit(&from->clock, memory_order_relaxed)};
     svmx__give(device, &now, sizeof now);

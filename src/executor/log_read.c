@@ -131,6 +131,7 @@ static bool read_device(struct line *line, enum field field, struct svmx__log_de
     case BACKEND: return svmx__json_text(&line->json, device->backend, sizeof device->backend);
     case NAME: return svmx__json_text(&line->json, device->name, sizeof device->name);
     case PLACE: return read_word(line, field, svmx__place_number, &device->place);
+    case MODELLED: return svmx__json_bool(&line->json, &device->modelled);
     default: return svmx__json_skip(&line->json);
     }
 }
@@ -191,7 +192,6 @@ static bool read_field(struct line *line, enum field field, struct svmx__recorde
     case FIRST_USE: return svmx__json_bool(json, &to->sample.first_use);
     case CONTENDED: return svmx__json_bool(json, &to->sample.contended);
     case FAILED: return svmx__json_bool(json, &to->failed);
-    case MODELLED: return svmx__json_bool(json, &line->device.modelled);
     case CANDIDATES:
         return read_others(line, BIT(DEVICE) | BIT(BACKEND) | BIT(NAME) | BIT(PLACE) | BIT(VERDICT), line->candidates,
                            &line->candidate_count);

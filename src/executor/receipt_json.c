@@ -77,6 +77,7 @@ static void add_device(struct line *line, const struct svmx__device *device) {
     add_text(line, "backend", device->backend->name);
     add_text(line, "name", device->info.name);
     add_text(line, "place", svmx__place_word(svmx__device_place(&device->info)));
+    add_bool(line, "modelled", device->info.kind == SVMX_DEVICE_MODEL);
 }
 
 static void add_choice(struct line *line, const struct svmx_executor *executor, const struct svmx_receipt *receipt) {
@@ -84,7 +85,6 @@ static void add_choice(struct line *line, const struct svmx_executor *executor, 
     add_text(line, "operation", svmx__operations_by_id(executor->operations, receipt->op)->name);
     add_device(line, device);
     add_text(line, "driver", device->info.driver);
-    add_bool(line, "modelled", device->info.kind == SVMX_DEVICE_MODEL);
     add_text(line, "policy", svmx__policy_word(receipt->policy));
     add_text(line, "why", svmx__why_word(receipt->why));
 }
@@ -107,6 +107,7 @@ static void add_times(struct line *line, const struct svmx_receipt *receipt) {
     add_bool(line, "first_use", receipt->flags & SVMX_RECEIPT_FIRST_USE);
     add_bool(line, "contended", receipt->flags & SVMX_RECEIPT_CONTENDED);
     add_bool(line, "failed", receipt->flags & SVMX_RECEIPT_FAILED);
+    add_bool(line, "fused", receipt->flags & SVMX_RECEIPT_FUSED);
     add_number(line, "expected_ns", receipt->expected_ns);
     add_number(line, "setup_ns", receipt->setup_ns);
     add_number(line, "transfer_ns", receipt->transfer_ns);

@@ -74,17 +74,22 @@ static uint32_t fallback_of(const struct svmx_executor *executor, uint32_t allow
     return allowed ? first_of(cpus ? cpus : allowed) : 0;
 }
 
-/* Asks the table for one of the devices in a mask. */
-static void choose(struct svmx_executor *executor, struct svmx__part *part, uint32_t allowed) {
+/* Asks the table. */
+static void ask(struct svmx_executor *executor, struct svmx__part *part) {
     part->chosen = part->policy != SVMX_POLICY_ORDER && executor->routed > 1;
-    part->question.allowed = allowed;
-    part->question.fallback = fallback_of(executor, allowed);
     if (part->chosen)
         svmx__choose(&executor->choices, &part->question, &part->answer);
+    else if (part->policy == SVMX_POLICY_ORDER)
+        svmx__answer_set(&part->answer, first_of(part->question.allowed), SVMX_WHY_ORDER, 0);
     else
-        part->answer = (struct svmx__answer){
-            .device = part->policy == SVMX_POLICY_ORDER ? first_of(allowed) : part->question.fallback,
-            .why = part->policy == SVMX_POLICY_ORDER ? (uint32_t)SVMX_WHY_ORDER : (uint32_t)SVMX_WHY_ONLY};
+        svmx__answer_set(&part->answer, part->question.fallback, SVMX_WHY_ONLY, 0);
+}
+
+/* Asks the table for one of the devices in a mask. */
+static void choose(struct svmx_executor *executor, struct svmx__part *part, uint32_t allowed) {
+    part->question.allowed = allowed;
+    part->question.fallback = fallback_of(executor, allowed);
+    ask(executor, part);
 }
 
 /* The chosen device has no pipeline yet: it is wanted, and another one that is ready answers meanwhile; if none is, the part
@@ -107,7 +112,7 @@ static void choose_meanwhile(struct svmx_executor *executor, struct svmx__part *
 /* No device may, or none does: the reference code does it, unless the user wants a GPU or nothing. */
 static void choose_reference(struct svmx_executor *executor, struct svmx__part *part) {
     part->device = &executor->devices[executor->device_count - 1];
-    part->answer = (struct svmx__answer){.device = part->device->id, .why = SVMX_WHY_ONLY};
+    svmx__answer_set(&part->answer, part->device->id, SVMX_WHY_ONLY, 0);
     part->refused = part->policy == SVMX_POLICY_GPU;
     if (!part->refused) return;
     part->status = SVMX_ERR_UNSUPPORTED;
@@ -138,7 +143,10 @@ void svmx__route(struct svmx__part *part) {
         choose_reference(executor, part);
         return;
     }
-    choose(executor, part, part->fitting);
+    if (part->fitting == serving)
+        ask(executor, part);
+    else
+        choose(executor, part, part->fitting);
     if (!(executor->cpus >> part->answer.device & 1)) {
         const uint32_t ready = ready_for(executor, op, part->bucket);
         if (!(ready >> part->answer.device & 1)) choose_meanwhile(executor, part, part->fitting, ready);
@@ -215,8 +223,8 @@ void svmx__route_init(struct svmx_executor *executor) {
         if (info->flags & (SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_HOST_MEMORY)) on_cores |= UINT32_C(1) << d;
     }
     svmx__model_init(&executor->model, devices, executor->routed);
-    /* 1: a launch that is long enough to be worth another device uses all cores, so launches wait for one another */
-    svmx__choices_init(&executor->choices, &executor->model, on_cores, 1);
+    /* a launch that is long enough to be worth another device uses all cores, so launches wait for one another */
+    svmx__choices_init(&executor->choices, &executor->model, on_cores);
 }
 
 void svmx__route_fini(struct svmx_executor *executor) {

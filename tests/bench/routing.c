@@ -161,7 +161,7 @@ static struct table *table_make(void) {
     for (uint32_t d = 1; d < DEVICES; d++)
         devices[d] = (struct svmx__model_device){.latency_ns = 50000, .bytes_per_ns = 6, .times_faster = 10};
     svmx__model_init(&table->model, devices, DEVICES);
-    svmx__choices_init(&table->choices, &table->model, 1, 1);
+    svmx__choices_init(&table->choices, &table->model, 1);
     for (uint32_t q = 0; q < QUESTIONS; q++) {
         table->questions[q] = (struct svmx__question){
             .op = q + 1, .allowed = (1u << DEVICES) - 1, .load = {1000u << 3 * q, 1000u << 3 * q, 12000u << 3 * q}};

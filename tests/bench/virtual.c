@@ -234,7 +234,7 @@ void virtual_router_init(struct virtual_router *router, const struct sim_model *
         [VIRTUAL_CPU] = {.on_host = true, .bytes_per_ns = 1, .times_faster = 1},
         [VIRTUAL_GPU] = {.latency_ns = 50000, .bytes_per_ns = machine->shares_memory ? 20 : 6, .times_faster = 10}};
     svmx__model_init(&router->model, devices, VIRTUAL_DEVICES);
-    svmx__choices_init(&router->choices, &router->model, 1u << VIRTUAL_CPU, 1);
+    svmx__choices_init(&router->choices, &router->model, 1u << VIRTUAL_CPU);
 }
 
 void virtual_router_fini(struct virtual_router *router) {

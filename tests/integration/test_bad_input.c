@@ -244,7 +244,7 @@ Test(bad_input, wrong_type_or_kind) {
     memcpy(args, good, sizeof args);
     args[1].kind = SVMX_ARG_BUFFER;
     expect_refused(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_ERR_UNSUPPORTED, "'a'");
-    static const uint32_t kinds[] = {0, 6, UINT32_MAX};
+    static const uint32_t kinds[] = {0, SVMX_ARG_PASSING + 1, UINT32_MAX};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         memcpy(args, good, sizeof args);
         args[0].kind = kinds[i];
@@ -527,6 +527,14 @@ Test(bad_input, unknown_open_flags) {
     struct svmx_options options = plain_options();
     options.flags |= 1u << 31;
     cr_assert_not_null(strstr(expect_no_open(&options, SVMX_ERR_ARGUMENT).text, "flags"));
+}
+
+Test(bad_input, a_goal_that_is_not_there) {
+    struct svmx_options options = plain_options();
+    options.goal = SVMX_GOAL_ENERGY;
+    cr_assert_not_null(strstr(expect_no_open(&options, SVMX_ERR_UNSUPPORTED).text, "goal"));
+    options.goal = 3;
+    cr_assert_not_null(strstr(expect_no_open(&options, SVMX_ERR_ARGUMENT).text, "goal"));
 }
 
 Test(bad_input, a_static_plugin_that_is_null) {

@@ -123,6 +123,37 @@ Test(policies, auto_follows_what_was_measured_and_says_so) {
     cr_assert_eq(device.backlog_ns, 0, "what was expected is taken back when it is done");
 }
 
+/* Another batch is under way on the fake device, behind its gate. */
+static svmx_batch_t *keep_busy(void) {
+    static float other[ITEMS];
+    svmx_batch_t *ahead;
+    fake_gate(true);
+    cr_assert_eq(svmx_batch_create(executor, &ahead), SVMX_OK);
+    cr_assert_eq(svmx_vec_add_f32(ahead, other, a[0], b[0], ITEMS), SVMX_OK);
+    const unsigned waits = fake_count(&fake.calls[FAKE_WAIT]);
+    cr_assert_eq(svmx_submit(ahead, 0), SVMX_OK);
+    fake_await(&fake.calls[FAKE_WAIT], waits + 1);
+    return ahead;
+}
+
+Test(policies, a_receipt_has_the_backlogs_that_the_choice_was_made_by) {
+    open_with("auto");
+    takes(FAKE, 1);
+    takes(SIMD, 10);
+    svmx_batch_t *ahead = keep_busy();
+    fill(1);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    fake_gate(false);
+    cr_assert_eq(svmx_wait(ahead, UINT64_MAX), SVMX_OK);
+    cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_OK);
+    const struct svmx_receipt receipt = receipt_at(0);
+    cr_assert_eq(receipt.device, FAKE, "ten times as slow is slower than to wait");
+    cr_assert_eq(receipt.candidates[FAKE].backlog_ns, ITEMS);
+    cr_assert_eq(receipt.candidates[SIMD].backlog_ns, 0);
+    cr_assert_eq(run(1).candidates[FAKE].backlog_ns, 0);
+    svmx_batch_destroy(ahead);
+}
+
 /* ---- gpu: an error, never the CPU in silence ---- */
 
 static void expect_error(enum svmx_status status, const char *word) {
@@ -162,17 +193,10 @@ Test(policies, gpu_that_fails_is_an_error) {
 static uint64_t backlog_of(uint32_t device) { return atomic_load(&executor->choices.backlog_ns[device]); }
 
 Test(policies, a_cancelled_batch_is_nobodys_backlog) {
-    svmx_batch_t *ahead;
-    static float other[ITEMS];
     open_with("auto");
     takes(FAKE, 1);
     takes(SIMD, 10);
-    fake_gate(true);
-    cr_assert_eq(svmx_batch_create(executor, &ahead), SVMX_OK);
-    cr_assert_eq(svmx_vec_add_f32(ahead, other, a[0], b[0], ITEMS), SVMX_OK);
-    const unsigned waits = fake_count(&fake.calls[FAKE_WAIT]);
-    cr_assert_eq(svmx_submit(ahead, 0), SVMX_OK);
-    fake_await(&fake.calls[FAKE_WAIT], waits + 1); /* the device is busy */
+    svmx_batch_t *ahead = keep_busy();
     fill(1);
     cr_assert_eq(svmx_batch_set_policy(batch, SVMX_POLICY_GPU), SVMX_OK);
     cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
@@ -280,6 +304,18 @@ Test(policies, a_clock_that_can_be_believed) {
     cr_assert_eq(fake_device().device_ns, receipt.compute_ns);
     cr_assert_lt(receipt.compute_ns, receipt.run_ns);
     cr_assert_eq(receipt.setup_ns, receipt.run_ns - receipt.compute_ns);
+    cr_assert_eq(receipt.device_ns, receipt.compute_ns);
+    cr_assert_eq(receipt.upload_ns, receipt.stage_ns);
+}
+
+Test(policies, copies_by_the_devices_clock_are_of_the_transfer) {
+    open_with("gpu");
+    const struct svmx_receipt receipt =
+        run_timed(false, (struct svmx_timing){.copy_in_ns = 4000, .compute_ns = 5000, .copy_out_ns = 6000});
+    if (receipt.device_ns == 0) cr_skip_test("it took less than 15 us, or so long that they are next to nothing");
+    cr_assert_eq(receipt.device_ns, 15000);
+    cr_assert_eq(receipt.upload_ns, receipt.stage_ns + 4000);
+    cr_assert_eq(receipt.transfer_ns - receipt.upload_ns, receipt.collect_ns + 6000);
 }
 
 Test(policies, a_clock_that_tells_nonsense_is_named_and_host_time_counts) {
@@ -293,6 +329,8 @@ Test(policies, a_clock_that_tells_nonsense_is_named_and_host_time_counts) {
         const struct svmx_receipt receipt = run_timed(false, nonsense[i]);
         cr_expect_eq(fake_device().clock, SVMX_CLOCK_REFUSED, "%zu", i);
         cr_expect_eq(receipt.compute_ns, receipt.run_ns, "%zu", i);
+        cr_expect_eq(receipt.device_ns, 0, "%zu", i);
+        cr_expect_eq(receipt.upload_ns, receipt.stage_ns, "%zu", i);
     }
     cr_expect_eq(fake_device().device_ns, 0);
     (void)run_timed(true, (struct svmx_timing){.size = 0});

@@ -76,7 +76,7 @@ int main(void) {
     for (uint32_t d = 1; d < DEVICES; d++)
         devices[d] = (struct svmx__model_device){.latency_ns = 5000, .bytes_per_ns = 6, .times_faster = 10};
     svmx__model_init(&model, devices, DEVICES);
-    svmx__choices_init(&choices, &model, 3, 2);
+    svmx__choices_init(&choices, &model, 3);
     for (uintptr_t t = 0; t < THREADS; t++)
         if (pthread_create(&threads[t], NULL, work, (void *)t) != 0) exit(2);
     for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);

@@ -33,7 +33,7 @@ static const struct svmx__model_device devices[] = {
 
 static void set_up(void) {
     svmx__model_init(&model, devices, 3);
-    svmx__choices_init(&choices, &model, 1u << CPU | 1u << PHI, 2);
+    svmx__choices_init(&choices, &model, 1u << CPU | 1u << PHI);
     allocations_left = -1;
 }
 
@@ -280,10 +280,13 @@ Test(choice, devices_on_the_hosts_cores_wait_for_one_another) {
         for (int i = 0; i < 5; i++)
             svmx__model_learn(&model, OP, d, &question.load, &(struct svmx__sample){.compute_ns = 1000000 + 50000 * d});
     choices.probe_share = 0;
-    choices.backlog_ns[PHI] = 8000000; /* two cores: 4 ms of it stand before the CPU as well */
+    svmx__charge(&choices, &(struct svmx__answer){.device = PHI, .expected_ns = 8e6f});
     const struct svmx__answer answer = ask(&question);
     cr_assert_eq(answer.device, GPU);
     cr_assert_eq(answer.why, SVMX__WHY_BACKLOG);
+    cr_assert_eq(answer.waiting, 1u << CPU | 1u << PHI, "what was waited for is written down");
+    cr_assert_eq(answer.wait_ns[CPU], 8e6f);
+    cr_assert_eq(answer.wait_ns[PHI], 8e6f);
 }
 
 /* ---- who may ------------------------------------------------------------------------------------------------ */
@@ -330,7 +333,6 @@ Test(choice, a_frozen_table_stays_as_it_is) {
     struct svmx__cost cost;
     svmx__model_cost(&model, OP, GPU, &question.load, &cost);
     cr_assert_eq(cost.ns, 1e6);
-    svmx__choices_publish(&choices, &question);
     cr_assert_eq(run(&question).device, GPU);
     const struct svmx__question other = question_of(1 << 10, BOTH); /* of which nothing is known */
     cr_assert_eq(run(&other).device, CPU);
@@ -377,9 +379,9 @@ Test(choice, without_memory_the_fallback_answers) {
     }
 }
 
-Test(choice, no_line_is_published_where_there_is_none) {
+Test(choice, to_look_makes_no_line) {
     const struct svmx__question question = question_of(1 << 20, BOTH);
     float costs[SVMX__ROUTED];
-    svmx__choices_publish(&choices, &question);
-    cr_assert_eq(svmx__choices_look(&choices, OP, &question.load, SVMX__ROUTED, costs), UINT32_MAX);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(svmx__choices_look(&choices, OP, &question.load, SVMX__ROUTED, costs), UINT32_MAX);
 }

@@ -62,14 +62,15 @@ Test(receipt_json, every_field_in_its_place) {
     (void)snprintf(
         expected, sizeof expected,
         "{\"number\":6,\"time_ns\":7,\"tag\":18446744073709551615,\"operation\":\"vec_add_f32\",\"device\":0,"
-        "\"backend\":\"reference\",\"name\":\"%s\",\"place\":\"host\",\"driver\":\"%s\",\"modelled\":false,"
+        "\"backend\":\"reference\",\"name\":\"%s\",\"place\":\"host\",\"modelled\":false,\"driver\":\"%s\","
         "\"policy\":\"auto\",\"why\":\"best\",\"tasks\":2,\"units\":96,\"work\":97,\"bucket\":16384,\"bytes_in\":768,"
         "\"bytes_out\":384,\"copied_bytes\":5,\"launches\":1,\"redone\":0,\"reason\":\"\",\"learned\":true,"
-        "\"first_use\":false,\"contended\":true,\"failed\":false,\"expected_ns\":8,\"setup_ns\":9,\"transfer_ns\":10,"
+        "\"first_use\":false,\"contended\":true,\"failed\":false,\"fused\":false,\"expected_ns\":8,\"setup_ns\":9,"
+        "\"transfer_ns\":10,"
         "\"compute_ns\":11,"
         "\"wait_ns\":1,\"stage_ns\":2,\"run_ns\":3,\"collect_ns\":4,\"result_hash\":\"0000000000000abc\","
         "\"candidates\":[{\"device\":0,\"backend\":\"reference\",\"name\":\"%s\",\"place\":\"host\","
-        "\"verdict\":\"chosen\",\"expected_ns\":12,\"backlog_ns\":13}]}",
+        "\"modelled\":false,\"verdict\":\"chosen\",\"expected_ns\":12,\"backlog_ns\":13}]}",
         device.name, device.driver, device.name);
     (void)write_line(&receipt);
     cr_assert_str_eq(line, expected);

@@ -40,7 +40,7 @@ struct batch {
     uint64_t tag, units, cpu_ns, gpu_ns, backlog_ns[2];
     const char *policy, *why, *cpu, *gpu; /* the last two: verdicts */
     uint32_t device;
-    bool unlearned;
+    bool unlearned, modelled; /* the latter: the GPU is */
 };
 
 static void write_batch(struct batch batch) {
@@ -53,11 +53,11 @@ static void write_batch(struct batch batch) {
         batch.units ? batch.units : 4096, batch.units ? batch.units : 4096, batch.unlearned ? "false" : "true", ns);
     if (other) say("\"shadow\":[{\"device\":%u,\"ns\":%" PRIu64 "}],", batch.device ? 0u : 1u, other);
     say("\"candidates\":[{" CPU ",\"verdict\":\"%s\",\"backlog_ns\":%" PRIu64 "},{" GPU
-        ",\"verdict\":\"%s\",\"backlog_ns\":%" PRIu64 "}]}\n",
+        ",\"modelled\":%s,\"verdict\":\"%s\",\"backlog_ns\":%" PRIu64 "}]}\n",
         batch.cpu      ? batch.cpu
         : batch.device ? "slower"
                        : "chosen",
-        batch.backlog_ns[0],
+        batch.backlog_ns[0], batch.modelled ? "true" : "false",
         batch.gpu      ? batch.gpu
         : batch.device ? "chosen"
                        : "slower",
@@ -118,7 +118,7 @@ static void let_a_router_write(uint32_t count, double gpu_ns_per_unit) {
         {.latency_ns = 50000, .bytes_per_ns = 6, .times_faster = 10}};
     static const char *const whys[] = {"", "only", "best", "backlog", "probe"};
     svmx__model_init(&model, assumed, 2);
-    svmx__choices_init(&choices, &model, 0, 1);
+    svmx__choices_init(&choices, &model, 0);
     for (uint32_t i = 0; i < count; i++) {
         const uint64_t units = UINT64_C(64) << i % 12;
         const struct svmx__question question = {.op = 3, .allowed = 3, .load = {units, units, 96}};
@@ -246,6 +246,13 @@ Test(replay, backlogs_are_those_of_the_log) {
         write_batch((struct batch){.cpu_ns = 150000, .gpu_ns = 100000, .why = "backlog", .backlog_ns = {0, 500000}});
     run();
     cr_assert_eq(device(0)->chosen, before + 10, "the GPU has too much to do");
+}
+
+Test(replay, a_modelled_device_is_one_also_where_it_is_only_a_candidate) {
+    write_batch((struct batch){.cpu_ns = 1000, .modelled = true});
+    run();
+    cr_assert_eq(device(0)->modelled, 0);
+    cr_assert_eq(device(1)->modelled, 1);
 }
 
 Test(replay, devices_that_could_not_have_it_do_not_get_it) {
