@@ -2,7 +2,7 @@
  * ed25519_ifma.c: ed25519_verify for AVX-512 with IFMA, eight signatures side by side and up to 128 in one go.
  *
  *   S, R, key: what is refused     lane by lane, by their bytes
- *   k = SHA-512(R, key, message)   by libsodium, modulo L in lanes
+ *   k = SHA-512(R, key, message)   ed25519_hash_ifma.c
  *   x of the key                   a root, two groups at a time
  *   S B - k key                    ed25519_point_ifma.c
  *   its encoding is R              one inversion for all
@@ -28,13 +28,14 @@ struct signature {
     uint8_t *valid;
 };
 
-/* Eight numbers of four words, lowest first; a hash is two of them. */
+/* Eight numbers of four words, lowest first. */
 struct stage {
     alignas(64) uint64_t words[4][ED_LANES];
 };
 
 struct group {
-    struct stage key, r, s, hash[2];
+    struct stage key, r, s;
+    word hash[8];
     __mmask8 good, odd;   /* still valid; the key's x is odd */
     struct fe y, u, v, x; /* of the key; x^2 = u / v */
     struct extended sum;
@@ -82,18 +83,6 @@ static void stage_write(struct stage *to, int lane, const uint64_t words[4]) {
 
 /* ---- steps, each for one group -------------------------------------------------------------------------------- */
 
-static void lane_hash(struct group *g, int lane, const struct signature *one) {
-    crypto_hash_sha512_state state;
-    uint64_t words[8];
-    crypto_hash_sha512_init(&state);
-    crypto_hash_sha512_update(&state, one->signature, 32);
-    crypto_hash_sha512_update(&state, one->key, KEY_BYTES);
-    crypto_hash_sha512_update(&state, one->message, one->bytes);
-    crypto_hash_sha512_final(&state, (uint8_t *)words);
-    stage_write(&g->hash[0], lane, words);
-    stage_write(&g->hash[1], lane, words + 4);
-}
-
 /* Whether it may be valid. The key's word of the sign goes without it. */
 static bool lane_load(struct group *g, int lane, const struct signature *one) {
     uint64_t key[4], r[4], s[4];
@@ -113,21 +102,22 @@ static void lane_leave_out(struct group *g, int lane) {
     stage_write(&g->key, lane, zero);
     stage_write(&g->r, lane, zero);
     stage_write(&g->s, lane, zero);
-    stage_write(&g->hash[0], lane, zero);
-    stage_write(&g->hash[1], lane, zero);
 }
 
 static void group_load(struct group *g, const struct signature *list, unsigned count) {
+    static const uint8_t nothing[KEY_BYTES];
+    struct ed_message messages[ED_LANES];
     g->good = g->odd = 0;
     for (int lane = 0; lane < ED_LANES; lane++) {
         const bool here = (unsigned)lane < count;
         const bool good = here && lane_load(g, lane, &list[lane]);
-        if (good)
-            lane_hash(g, lane, &list[lane]);
-        else
-            lane_leave_out(g, lane);
+        if (!good) lane_leave_out(g, lane);
+        messages[lane] =
+            good ? (struct ed_message){list[lane].signature, list[lane].key, list[lane].message, list[lane].bytes}
+                 : (struct ed_message){nothing, nothing, nothing, 0};
         g->good |= (__mmask8)(good << lane);
     }
+    simd_ed25519_hash(g->hash, messages);
 }
 
 static void stage_read(word w[4], const struct stage *from) {
@@ -179,11 +169,9 @@ static void group_root(struct group *g, const struct fe *power) {
 
 static void group_combine(struct group *g) {
     struct ed_windows windows;
-    word s[4], hash[8];
+    word s[4];
     stage_read(s, &g->s);
-    stage_read(hash, &g->hash[0]);
-    stage_read(hash + 4, &g->hash[1]);
-    simd_ed25519_windows(&windows, s, hash);
+    simd_ed25519_windows(&windows, s, g->hash);
     simd_ed25519_combine(&g->sum, &windows, &g->x, &g->y);
 }
 

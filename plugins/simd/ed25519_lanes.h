@@ -2,6 +2,7 @@
  * ed25519_lanes.h: the curve -x^2 + y^2 = 1 + d x^2 y^2 modulo p = 2^255 - 19 in eight lanes: what its files share.
  *
  *   ed25519_field_ifma.c    inverses and roots modulo p
+ *   ed25519_hash_ifma.c     SHA-512
  *   ed25519_scalar_ifma.c   numbers modulo L, the order of the base point B; windows
  *   ed25519_point_ifma.c    points, rows of multiples of B, and s B + k P
  *   ed25519_ifma.c          the operation; it calls all others
@@ -36,6 +37,16 @@ void simd_ed25519_inverse(struct fe *x, struct fe *spare, unsigned count);
 
 /* x^((p - 5) / 8) of each of `count` numbers. */
 void simd_ed25519_power(struct fe *x, unsigned count);
+
+/* ---- hashes -------------------------------------------------------------------------------------------------- */
+
+struct ed_message {
+    const uint8_t *r, *key, *data; /* 32 bytes, 32 bytes, `bytes` */
+    uint64_t bytes;
+};
+
+/* SHA-512 of R, key and data, as words of which the lowest is the first. */
+void simd_ed25519_hash(word hash[8], const struct ed_message messages[ED_LANES]);
 
 /* ---- scalars ------------------------------------------------------------------------------------------------ */
 

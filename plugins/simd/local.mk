@@ -86,6 +86,7 @@ if HAVE_SODIUM
 %C%_libsimd_ifma_la_SOURCES += \
 	%D%/ed25519_ifma.c \
 	%D%/ed25519_field_ifma.c \
+	%D%/ed25519_hash_ifma.c \
 	%D%/ed25519_point_ifma.c \
 	%D%/ed25519_scalar_ifma.c
 endif

@@ -136,7 +136,7 @@ const struct simd_kernel simd_secp256k1_avx512[SIMD_SECP256K1_KERNELS] = {
 };
 
 /* Whole groups of lanes, and enough of them to share an inversion. */
-enum { RECOVER_IFMA_PS = 5500000, VERIFY_IFMA_PS = 4500000, GRAIN_IFMA = 32 };
+enum { RECOVER_IFMA_PS = 5500000, VERIFY_IFMA_PS = 4800000, GRAIN_IFMA = 32 };
 
 const struct simd_kernel simd_secp256k1_ifma[SIMD_SECP256K1_KERNELS] = {
     {"ecrecover", simd_ecrecover_run_ifma, NULL, GRAIN_IFMA, RECOVER_IFMA_PS},

@@ -73,9 +73,8 @@ Test(simd_ed25519, machines_with_ifma_compute_in_lanes) {
 
 /* ---- signatures ------------------------------------------------------------------------------------------------ */
 
-static void append(void) {
+static void append_of(uint64_t bytes) {
     const unsigned i = count++;
-    const uint64_t bytes = random_u32(&state) % LONGEST;
     uint8_t seed[32], secret[64];
     random_bytes(&state, seed, sizeof seed);
     offsets[i + 1] = offsets[i] + bytes;
@@ -83,6 +82,8 @@ static void append(void) {
     crypto_sign_seed_keypair(key[i], secret, seed);
     crypto_sign_detached(signature[i], NULL, message + offsets[i], offsets[i + 1] - offsets[i], secret);
 }
+
+static void append(void) { append_of(random_u32(&state) % LONGEST); }
 
 Test(simd_ed25519, every_pattern_of_good_and_bad_lanes) {
     for (unsigned pattern = 0; pattern < 256; pattern++)
@@ -104,6 +105,16 @@ Test(simd_ed25519, every_count) {
         while (count < many) append();
         cr_assert_eq(verified(), many);
     }
+}
+
+/* Where blocks of SHA-512 begin and end, with a short and a long neighbour in other lanes. */
+Test(simd_ed25519, every_length_of_a_message) {
+    for (unsigned bytes = 0; bytes <= 400; bytes++) {
+        append_of(bytes);
+        if (bytes % 50 == 0) append_of(5000);
+        if (bytes % 7 == 0) signature[count - 1][40] ^= 1;
+    }
+    cr_assert_eq(verified(), count - 58);
 }
 
 /* Tasks of 0 to 3 signatures, each with its own messages, share lanes with their neighbours. */
