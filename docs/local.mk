@@ -1,6 +1,7 @@
 EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
 	%D%/BENCHMARKS.md \
+	%D%/BUCKET-CACHE-DESIGN.md \
 	%D%/EMBEDDING.md \
 	%D%/FIGURES.md \
 	%D%/GPU-CODE.md \
@@ -10,6 +11,7 @@ EXTRA_DIST += \
 	%D%/MIGRATION.md \
 	%D%/OPENCL.md \
 	%D%/OPERATIONS.md \
+	%D%/PLATFORMS.md \
 	%D%/PLUGIN-GUIDE.md \
 	%D%/PROFILE.md \
 	%D%/RECEIPTS.md \
@@ -27,4 +29,10 @@ EXTRA_DIST += \
 	%D%/adr/0008-a-builder-beside-the-submitter.md \
 	%D%/adr/0009-the-core-measures-variants.md \
 	%D%/adr/0010-arithmetic-is-measured-not-declared.md \
-	%D%/adr/0011-spirv-one-module-a-variant.md
+	%D%/adr/0011-spirv-one-module-a-variant.md \
+	%D%/examples/README.md \
+	%D%/examples/panels.html \
+	%D%/examples/report.html \
+	%D%/examples/scalar.csv \
+	%D%/examples/scan.csv \
+	%D%/examples/summary.md

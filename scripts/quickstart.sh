@@ -32,8 +32,14 @@ say "svmx devices"
 say "svmx run keccak256 --stdin: the hash of 'abc', of nothing"
 printf '616263\n-\n' | "$svmx" run keccak256 --stdin
 say "scripts/run-threshold-scan.sh --quick: from which size on would a GPU win here?"
-"$top/scripts/run-threshold-scan.sh" --quick --svmx "$svmx" --output "$top/build/release/threshold-scan.csv" ||
+scan=$top/build/release/threshold-scan
+"$top/scripts/run-threshold-scan.sh" --quick --svmx "$svmx" --output "$scan.csv" ||
     say "the scan failed: the lines above say where"
+if said=$("$top/scripts/report-html" "$scan.csv" --output "$scan.html" 2>&1); then
+    say "the same as curves, for a browser: $scan.html"
+else
+    say "no page of it: $said"
+fi
 
 cat <<EOF
 
@@ -41,6 +47,7 @@ It works. What next:
   $svmx --help            all commands
   $svmx ops               the operations that there are
   scripts/run-threshold-scan.sh   more operations, more sizes, a CSV file
+  scripts/report-html             a page of it; docs/examples has one
   README.md, examples/    how a program embeds the library:
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
     cc examples/embed.c -o embed \$(pkg-config --cflags --libs svmx) -Wl,-rpath,$prefix/lib

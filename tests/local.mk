@@ -3,7 +3,7 @@
 #   criterion_suites   programs that need Criterion: unit, contract and most integration suites
 #   plain_suites       programs that count for themselves: thread suites, which run under the thread sanitizer as well,
 #                      and fuzzing
-#   TESTS *.sh         shell suites
+#   TESTS *.sh, *.py   shell suites; Python suites, for scripts in Python
 #   check_LTLIBRARIES  no suites but check-only plugins for them, in test-backends/, never installed
 #   opencl_layer, ze_cpu_driver   nor these: what stands below a plugin, see tests/drivers
 #
@@ -36,9 +36,10 @@ AM_TESTS_ENVIRONMENT = \
 	SUPERVM_POLICY=order; export SUPERVM_POLICY; \
 	SUPERVM_PROFILE=off; export SUPERVM_PROFILE; \
 	SUPERVM_CACHE_DIR=off; export SUPERVM_CACHE_DIR;
-TEST_EXTENSIONS = .sh
+TEST_EXTENSIONS = .sh .py
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite
 SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL)
+PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL) $(top_srcdir)/tests/scripts/run-python
 EXTRA_DIST += %D%/run-suite %D%/leaks.supp %D%/cpu_share.h
 
 # A suite in these lists finds its source (NAME.c beside it), include path and libraries by itself.

@@ -146,6 +146,10 @@ static void finish(struct writer *writer) {
 
 void random_code(struct dice *dice, struct bytes *code, const uint8_t (*addresses)[20], size_t address_count) {
     struct writer writer = {dice, code, 0};
+    if (dice_below(dice, 16) == 0) { /* anything at all */
+        dice_bytes(dice, bytes_extend(code, LENGTH), LENGTH);
+        return;
+    }
     while (code->length < LENGTH) switch (dice_below(dice, 12)) {
         case 0: push_any(&writer); break;
         case 1:

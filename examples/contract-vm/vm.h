@@ -3,7 +3,7 @@
  *
  *   vm_start     checks, buys gas, moves the value
  *   vm_run       runs until it is done, or PARKED: it wants a hash or a signature looked at, and cannot go on without
- *   vm_request   what a parked one wants
+ *   vm_input     what a parked one wants to have hashed or looked at
  *   vm_answer    gives it, whoever computed it; the next vm_run goes on behind the instruction that asked
  *
  *   RUNNING --KECCAK256, or a call of a heavy precompile--> PARKED --vm_answer--> RUNNING --> SUCCEEDED, REVERTED, FAILED

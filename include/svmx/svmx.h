@@ -476,9 +476,11 @@ SVMX_EXPORT void svmx_example_destroy(struct svmx_example *example);
 /*
  * Builds ahead of use what a task of `units` of an operation needs, on every device, and waits until it is there or
  * refused. Without it the first batches of an operation are answered by the CPU while a device compiles. The size is
- * that of all tasks of the operation in a batch together. Blocks for as long as drivers take to compile. Errors:
- * ARGUMENT (NULL), UNKNOWN (op), OVERFLOW (units), CLOSED.
+ * that of all tasks of the operation in a batch together; SVMX_PREWARM_PROFILED stands for every size of it that was
+ * measured, by this executor or by those before it (SUPERVM_PROFILE). Blocks for as long as drivers take to compile.
+ * Errors: ARGUMENT (NULL), UNKNOWN (op), OVERFLOW (units), CLOSED.
  */
+#define SVMX_PREWARM_PROFILED UINT64_MAX
 SVMX_EXPORT enum svmx_status svmx_prewarm(svmx_executor_t *executor, uint32_t op, uint64_t units);
 
 /* ---- your own operations ---- */

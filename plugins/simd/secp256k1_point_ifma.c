@@ -41,46 +41,49 @@ SIMD_INLINE struct fe fe_minus(const struct fe *a) {
     return r;
 }
 
-/* 2 (x, y), of which z is 2 y z; also x and y themselves with that z, if they had z = 1: s and c. */
-SIMD_INLINE void double_xy(struct fe *x, struct fe *y, struct fe *s, struct fe *c) {
+/*
+ * 2 (x, y), of which z is 2 y z; also x and y themselves with that z, if they had z = 1: s and c. Products that nothing waits
+ * for, c and z, stand where others would wait for differences; the first needs no y, which comes last.
+ */
+SIMD_INLINE void double_any(struct fe *x, struct fe *y, struct fe *z, struct fe *s, struct fe *c) {
     struct fe e, b, t;
     fe_sqr_times(&e, x, 3);
     fe_sqr(&b, y);
     fe_mul_times(s, x, &b, 4);
-    fe_sqr_times(c, &b, 8);
     fe_sqr(&t, &e);
+    if (z) fe_mul_times(z, y, z, 2);
     *x = fe_less_twice(&t, s);
     t = fe_less(s, x);
+    fe_sqr_times(c, &b, 8);
     fe_mul(&t, &e, &t);
     *y = fe_less(&t, c);
 }
 
 void SIMD_ALIGNED_FRAME simd_secp256k1_double(struct jacobian *p) {
-    struct fe x = p->x, y = p->y, s, c;
-    fe_mul_times(&p->z, &p->y, &p->z, 2);
-    double_xy(&x, &y, &s, &c);
-    p->x = x, p->y = y;
+    struct fe s, c;
+    double_any(&p->x, &p->y, &p->z, &s, &c);
 }
 
+/* Here, too, products are ordered by what waits for them. */
 void SIMD_ALIGNED_FRAME simd_secp256k1_add(struct jacobian *p, const struct affine *q, __mmask8 minus) {
     struct fe zz, u, s, h, r, hh, hhh, v, t, minus_y;
     fe_sqr(&zz, &p->z);
-    fe_mul(&u, &q->x, &zz);
     fe_mul(&s, &q->y, &p->z);
+    fe_mul(&u, &q->x, &zz);
     fe_mul(&s, &s, &zz);
     h = fe_less(&u, &p->x);
+    fe_sqr(&hh, &h);
     fe_turn(&s, minus);
     r = fe_less(&s, &p->y);
-    fe_sqr(&hh, &h);
     fe_mul(&p->z, &p->z, &h);
-    fe_mul(&hhh, &h, &hh);
     fe_mul(&v, &p->x, &hh);
+    fe_mul(&hhh, &h, &hh);
     fe_sqr(&t, &r);
+    minus_y = fe_minus(&p->y);
     FE_UNROLL for (int i = 0; i < 5; i++) t.d[i] = word_sub(t.d[i], hhh.d[i]);
     p->x = fe_less_twice(&t, &v);
     t = fe_less(&v, &p->x);
-    minus_y = fe_minus(&p->y);
-    fe_mul_mul(&p->y, &r, &t, &minus_y, &hhh);
+    fe_mul_mul(&p->y, &minus_y, &hhh, &r, &t);
 }
 
 /* sum = d + p, and d, with the same new z: that which both had, times h. */
@@ -127,7 +130,7 @@ SIMD_INLINE void row_read(struct affine *q, const void *rows, word row) {
 static void rows_make(struct rows *rows, struct fe *z, const struct affine *p) {
     struct affine multiple[P_ROWS], d = *p;
     struct fe h[P_ROWS], s, ss;
-    double_xy(&d.x, &d.y, &multiple[0].x, &multiple[0].y);
+    double_any(&d.x, &d.y, NULL, &multiple[0].x, &multiple[0].y);
     for (int i = 1; i < P_ROWS; i++) add_same_z(&multiple[i], &d, &multiple[i - 1], &h[i]);
     row_write(rows->at[P_ROWS - 1], multiple[P_ROWS - 1].x, multiple[P_ROWS - 1].y);
     s = h[P_ROWS - 1];

@@ -1,17 +1,18 @@
-# `make bench [SUITE=name]`: builds the benchmarks, runs them, prints a table and writes bench-results.json here. A program
-# belongs to the suite that its name begins with: overhead, overhead_route; ops_hash.
+# `make bench [SUITE=name] [QUICK=1]`: builds the benchmarks, runs them, prints a table and writes bench-results.json and a page
+# of it here. A program belongs to the suite that its name begins with: overhead, overhead_route; ops_hash. Each is a process
+# of its own, and those that take the least come first.
 bench_programs = \
-	%D%/overhead \
 	%D%/overhead_route \
+	%D%/overhead \
 	%D%/chains \
-	%D%/ops_hash \
-	%D%/ops_float \
-	%D%/ops_matmul \
-	%D%/ops_field \
 	%D%/signatures \
+	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs) \
 	%D%/routing \
 	%D%/routing_devices \
-	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs)
+	%D%/ops_field \
+	%D%/ops_hash \
+	%D%/ops_matmul \
+	%D%/ops_float
 EXTRA_PROGRAMS += $(bench_programs)
 
 bench_common = %D%/bench.c %D%/bench.h %D%/row.c
@@ -90,7 +91,7 @@ endif
 # Suite opencl: the executor beside the plain API on the same device.
 opencl_bench_programs =
 if BUILD_OPENCL
-opencl_bench_programs += %D%/opencl_tasks %D%/opencl_compositions %D%/opencl_start
+opencl_bench_programs += %D%/opencl_compositions %D%/opencl_start %D%/opencl_tasks
 endif
 cl_common = %D%/cl_scene.c %D%/cl_scene.h %D%/peer_cl.c %D%/peer_cl.h $(bench_common)
 %C%_opencl_tasks_SOURCES = %D%/opencl_tasks.c $(cl_common)
@@ -114,8 +115,8 @@ endif
 
 bench: all $(bench_programs) $(ze_cpu_driver)
 	@list=; driver='$(firstword $(ze_cpu_driver))'; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \
-	  SUITE='$(SUITE)' SVMX_BENCH_LIST="$$list" SVMX_BENCH_RESULTS='$(abs_top_builddir)/bench-results.json' \
+	  SUITE='$(SUITE)' QUICK='$(QUICK)' SVMX_BENCH_VERSION='$(PACKAGE_VERSION)' SVMX_BENCH_LIST="$$list" SVMX_BENCH_RESULTS='$(abs_top_builddir)/bench-results.json' \
 	  SVMX_BENCH_ZE_DRIVER="$${driver:+$(abs_top_builddir)/$$driver}" \
 	  SUPERVM_BACKEND_PATH='$(abs_top_builddir)/backends' $(SHELL) $(top_srcdir)/%D%/run.sh
 EXTRA_DIST += %D%/run.sh
-CLEANFILES += bench-results.json $(bench_programs)
+CLEANFILES += bench-results.json bench-results.html $(bench_programs)

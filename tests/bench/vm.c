@@ -7,6 +7,8 @@
  *   signatures   8 signatures each, beside its own
  *   mixed        all of them; conflicts: each depends on the one before
  *
+ * Unsigned transfers and conflicts show parking by itself, without the senders that a batch recovers faster.
+ *
  * A run is all of a block: senders, names, instructions, settling, roots. All three lanes use one executor with the SIMD
  * backend and all its threads. Their outcomes are compared before anything is measured.
  *
@@ -40,6 +42,7 @@ struct vm_case {
     size_t count;
     double ask; /* of the ratio to serial; 0: none */
     bool asks_avx512;
+    bool is_unsigned; /* without senders to be recovered, which batches are good at */
 };
 
 static void run_once(const struct lane_of *lane, struct outcome *outcome) {
@@ -78,7 +81,8 @@ static void write_row(struct scene *scene, const struct vm_case *c, const struct
     static const char *const names[LANES] = {"batched", "serial", "threads"};
     char name[64], note[160];
     const bool judged = peer == 1 && c->ask > 0 && (!c->asks_avx512 || (scene->avx512 && scene->threads >= 2));
-    (void)snprintf(name, sizeof name, "%zu %s, against %s", c->count, block_kind_names[c->kind], names[peer]);
+    (void)snprintf(name, sizeof name, "%zu %s%s, against %s", c->count, block_kind_names[c->kind],
+                   c->is_unsigned ? ", unsigned" : "", names[peer]);
     (void)snprintf(note, sizeof note, "%u threads%s; noise %.2f%s", scene->threads, scene->avx512 ? ", AVX-512" : "",
                    bench_noise(&scene->bench, &lanes[0]),
                    peer == 1 && c->ask > 0 && !judged ? "; asked for with AVX-512 and two threads" : "");
@@ -101,8 +105,8 @@ static void measure(struct scene *scene, const struct vm_case *c) {
     struct block block;
     struct svmx_error error;
     if (scene->bench.only && !strstr(block_kind_names[c->kind], scene->bench.only)) return;
-    if (block_generate(scene->executor, &(struct generate_options){c->kind, c->count, 1, false}, &block, &error) !=
-        SVMX_OK) {
+    if (block_generate(scene->executor, &(struct generate_options){c->kind, c->count, 1, c->is_unsigned}, &block,
+                       &error) != SVMX_OK) {
         (void)fprintf(stderr, "no block was made: %s\n", error.text);
         exit(1);
     }
@@ -138,11 +142,11 @@ static const char *open_scene(struct scene *scene, char *text, size_t bytes) {
 }
 
 int main(void) {
-    static const struct vm_case cases[] = {{BLOCK_TRANSFERS, 2048, 0.95, false},
-                                           {BLOCK_HASHES, 1024, 3, true},
-                                           {BLOCK_SIGNATURES, 256, 1.7, true},
-                                           {BLOCK_MIXED, 1024, 0, false},
-                                           {BLOCK_CONFLICTS, 1024, 0, false}};
+    static const struct vm_case cases[] = {
+        {BLOCK_TRANSFERS, 2048, 0.95, false, false}, {BLOCK_TRANSFERS, 2048, 0.95, false, true},
+        {BLOCK_HASHES, 1024, 3, true, false},        {BLOCK_SIGNATURES, 256, 1.7, true, false},
+        {BLOCK_MIXED, 1024, 0, false, false},        {BLOCK_CONFLICTS, 1024, 0, false, false},
+        {BLOCK_CONFLICTS, 1024, 0, false, true}};
     struct scene scene = {0};
     char text[512];
     bench_open(&scene.bench, "vm");

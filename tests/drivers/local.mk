@@ -25,7 +25,6 @@ check_LTLIBRARIES += \
 endif
 
 # No plugin but a layer between the loader of OpenCL and a driver, so not in test-backends/.
-EXTRA_LTLIBRARIES =
 if BUILD_OPENCL
 EXTRA_LTLIBRARIES += %D%/opencl/layer.la
 opencl_layer = %D%/opencl/layer.la

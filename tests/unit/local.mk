@@ -48,6 +48,7 @@ criterion_suites += \
 	%D%/test_operations_doc \
 	%D%/test_pipeline_cache \
 	%D%/test_policy \
+	%D%/test_prewarm \
 	%D%/test_profile \
 	%D%/test_profile_file \
 	%D%/test_queue \
@@ -123,16 +124,36 @@ endif
 if BUILD_SIMD
 criterion_suites += \
 	%D%/test_simd_ed25519 \
+	%D%/test_simd_fe52 \
 	%D%/test_simd_field \
 	%D%/test_simd_floats \
 	%D%/test_simd_matmul \
 	%D%/test_simd_pairs \
+	%D%/test_simd_points \
 	%D%/test_simd_pool \
 	%D%/test_simd_secp256k1 \
 	%D%/test_simd_variant
 %C%_test_simd_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 %C%_test_simd_ed25519_LDADD = $(simd_parts) $(LDADD) $(SODIUM_LIBS)
 %C%_test_simd_matmul_LDADD = $(simd_parts) $(LDADD)
+%C%_test_simd_fe52_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_fe52_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
+%C%_test_simd_points_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_points_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
+EXTRA_DIST += %D%/big_fixture.h %D%/fe52_calls.h %D%/fe52_calls_body.h
+fe52_calls =
+if BUILD_SIMD_X86
+if HAVE_SECP256K1
+if HAVE_SODIUM
+EXTRA_LTLIBRARIES += %D%/libfe52-calls.la
+fe52_calls += %D%/libfe52-calls.la
+CLEANFILES += %D%/libfe52-calls.la
+%C%_libfe52_calls_la_CFLAGS = $(AM_CFLAGS) $(SVMX_IFMA_CFLAGS)
+%C%_libfe52_calls_la_CPPFLAGS = $(public_cppflags)
+%C%_libfe52_calls_la_SOURCES = %D%/fe52_calls_secp256k1.c %D%/fe52_calls_ed25519.c
+endif
+endif
+endif
 %C%_test_simd_field_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_floats_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_pairs_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm

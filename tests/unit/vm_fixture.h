@@ -1,7 +1,7 @@
 /*
  * vm_fixture.h: code of examples/contract-vm in a test: one contract, one unsigned transaction, the reference code.
  *
- *   struct outcome outcome = run_code("6001 6002 01", 0);        hex, blanks are left out
+ *   struct outcome outcome = run_code("6001 6002 01");        hex, blanks are left out
  *
  * SPDX-License-Identifier: Apache-2.0
  */

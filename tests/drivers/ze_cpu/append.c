@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- every command ------------------------------------------------------------------------------------------------------ */
+/* ---- every command -------------------------------------------------------------------------------------------- */
 
 static ze_result_t check_counting(const char *function, const struct zecpu_list *list,
                                   const struct zecpu_event *event) {
@@ -70,7 +70,7 @@ static ze_result_t append(const char *function, ze_command_list_handle_t handle,
     return list->synchronous ? zecpu_worker_finish(list->worker, UINT64_MAX) : ZE_RESULT_SUCCESS;
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------------------------- */
 
 static ze_result_t check_launch(const char *function, const struct zecpu_list *list,
                                 const struct zecpu_kernel *kernel) {
@@ -136,7 +136,7 @@ ze_result_t zeCommandListAppendLaunchKernelIndirect(ze_command_list_handle_t han
     return append_kernel(__func__, handle, kernel, count, true, signal, wait_count, waits);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------------------------- */
 
 /* Does the range lie in its allocation? Memory that is none of ours is the client's affair. */
 static ze_result_t check_range(const char *function, const void *pointer, size_t bytes) {
@@ -208,7 +208,7 @@ ze_result_t zeCommandListAppendMemAdvise(ze_command_list_handle_t handle, ze_dev
     return result ? result : check_range(__func__, pointer, bytes);
 }
 
-/* ---- order ---------------------------------------------------------------------------------------------------------------- */
+/* ---- order ---------------------------------------------------------------------------------------------------- */
 
 ze_result_t zeCommandListAppendBarrier(ze_command_list_handle_t handle, ze_event_handle_t signal, uint32_t wait_count,
                                        ze_event_handle_t *waits) {
@@ -261,7 +261,7 @@ ze_result_t zeCommandListAppendEventReset(ze_command_list_handle_t handle, ze_ev
     return append(__func__, handle, &command, NULL, 0, NULL);
 }
 
-/* ---- time ----------------------------------------------------------------------------------------------------------------- */
+/* ---- time ----------------------------------------------------------------------------------------------------- */
 
 ze_result_t zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t handle, uint64_t *to,
                                                     ze_event_handle_t signal, uint32_t wait_count,

@@ -87,7 +87,7 @@ void client_close(void) {
     MUST(zeContextDestroy(client_context));
 }
 
-/* ---- small things ------------------------------------------------------------------------------------------------ */
+/* ---- small things --------------------------------------------------------------------------------------------- */
 
 void *client_device_memory(size_t bytes) {
     const ze_device_mem_alloc_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC};
@@ -163,7 +163,7 @@ void client_events_close(struct events *events) {
     MUST(zeEventPoolDestroy(events->pool));
 }
 
-/* ---- c = a + b ---------------------------------------------------------------------------------------------------- */
+/* ---- c = a + b ------------------------------------------------------------------------------------------------ */
 
 void client_add_reset(struct add *add) {
     for (int i = 0; i < COUNT; i++) add->host_a[i] = (float)i, add->host_b[i] = 0.5f * (float)i, add->host_c[i] = -1;

@@ -19,7 +19,7 @@ static ze_device_properties_t properties_of(ze_device_handle_t device) {
     return properties;
 }
 
-/* ---- lists ---------------------------------------------------------------------------------------------------------- */
+/* ---- lists ---------------------------------------------------------------------------------------------------- */
 
 /* A closed list, executed three times, with a fence. */
 static void run_regular(void) {
@@ -165,7 +165,7 @@ static void init_drivers(void) {
     EXPECT(version >= (ze_api_version_t)ZE_MAKE_VERSION(1, 10));
 }
 
-/* ---- modules -------------------------------------------------------------------------------------------------------- */
+/* ---- modules -------------------------------------------------------------------------------------------------- */
 
 static void native(void) {
     size_t bytes = 0;
@@ -252,7 +252,7 @@ static void doubles(void) {
     client_close();
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------------------------- */
 
 static void limits(void) {
     const ze_relaxed_allocation_limits_exp_desc_t relaxed = {.stype =
@@ -302,7 +302,7 @@ static void fills(void) {
     client_close();
 }
 
-/* ---- devices and time ------------------------------------------------------------------------------------------------ */
+/* ---- devices and time ----------------------------------------------------------------------------------------- */
 
 /* Prints one line a device, tiles behind it. */
 static void devices(void) {
@@ -369,7 +369,7 @@ static void times(void) {
     client_close();
 }
 
-/* ---- faults ---------------------------------------------------------------------------------------------------------- */
+/* ---- faults --------------------------------------------------------------------------------------------------- */
 
 /* The driver loses the device in zeCommandQueueSynchronize: for good, until there is a new context. */
 static void lost(void) {

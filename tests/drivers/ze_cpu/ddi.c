@@ -193,7 +193,7 @@ ze_result_t zeGetMemProcAddrTable(ze_api_version_t version, ze_mem_dditable_t *t
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- nothing of these ----------------------------------------------------------------------------------------------- */
+/* ---- nothing of these ----------------------------------------------------------------------------------------- */
 
 ze_result_t zeGetImageProcAddrTable(ze_api_version_t version, ze_image_dditable_t *table) {
     return check(version, table);

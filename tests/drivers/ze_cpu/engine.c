@@ -34,7 +34,7 @@ static bool complain(const char *what, const char *why) {
     return false;
 }
 
-/* ---- the driver ---------------------------------------------------------------------------------------------------- */
+/* ---- the driver ----------------------------------------------------------------------------------------------- */
 
 static bool library_name(char *file, size_t room) {
     if (zecpu_settings.oclgrind) return snprintf(file, room, "%s", OCLGRIND_FILE) > 0;
@@ -79,7 +79,7 @@ bool zecpu_engine_open(void) {
 
 const char *zecpu_engine_name(void) { return name; }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------------------------- */
 
 /* The driver aligns to 128 at most: so there is more of it. */
 static bool alloc_shared(struct zecpu_memory *memory, size_t alignment) {
@@ -113,7 +113,7 @@ void zecpu_engine_free(struct zecpu_memory *memory) {
     free(memory->base);
 }
 
-/* ---- programs ---------------------------------------------------------------------------------------------------------- */
+/* ---- programs ------------------------------------------------------------------------------------------------- */
 
 static char *build_log(cl_program program) {
     size_t bytes = 0;
@@ -170,7 +170,7 @@ uint32_t zecpu_engine_local_bytes(cl_kernel kernel) {
     return (uint32_t)bytes;
 }
 
-/* ---- running a kernel ---------------------------------------------------------------------------------------------------- */
+/* ---- running a kernel ----------------------------------------------------------------------------------------- */
 
 cl_command_queue zecpu_engine_queue(void) {
     cl_int error;

@@ -21,7 +21,7 @@ void zecpu_event_stamps(const struct zecpu_event *event, ze_kernel_timestamp_res
     out->global.kernelEnd = out->context.kernelEnd = zecpu_clock_masked(event->end);
 }
 
-/* ---- pools ------------------------------------------------------------------------------------------------------- */
+/* ---- pools ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t counts(const void *chain) {
     for (const struct newer_event_pool_counter_based_exp_desc *at = chain; at; at = at->pNext)
@@ -64,7 +64,7 @@ ze_result_t zeEventPoolDestroy(ze_event_pool_handle_t handle) {
     return result;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------ */
+/* ---- events --------------------------------------------------------------------------------------------------- */
 
 static bool take_index(struct zecpu_pool *pool, uint32_t index) {
     zecpu_lock();

@@ -71,7 +71,7 @@ static ze_result_t from_native(const ze_module_desc_t *desc, struct draft *draft
     return draft->program ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_NATIVE_BINARY;
 }
 
-/* ---- build logs ------------------------------------------------------------------------------------------------------ */
+/* ---- build logs ----------------------------------------------------------------------------------------------- */
 
 struct build_log {
     struct zecpu_object object;
@@ -105,7 +105,7 @@ ze_result_t zeModuleBuildLogGetString(ze_module_build_log_handle_t handle, size_
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- modules --------------------------------------------------------------------------------------------------------- */
+/* ---- modules -------------------------------------------------------------------------------------------------- */
 
 ze_result_t zeModuleCreate(ze_context_handle_t context, ze_device_handle_t device, const ze_module_desc_t *desc,
                            ze_module_handle_t *out, ze_module_build_log_handle_t *log) {

@@ -39,7 +39,7 @@ ze_result_t zeCommandQueueDestroy(ze_command_queue_handle_t handle) {
     return result;
 }
 
-/* ---- execution ------------------------------------------------------------------------------------------------------- */
+/* ---- execution ------------------------------------------------------------------------------------------------ */
 
 static ze_result_t check_list(const char *function, const struct zecpu_queue *queue, const struct zecpu_list *list) {
     const char *wrong = NULL;
@@ -115,7 +115,7 @@ ze_result_t zeCommandQueueSynchronize(ze_command_queue_handle_t handle, uint64_t
     return result ? result : zecpu_worker_finish(&((struct zecpu_queue *)handle)->worker, timeout_ns);
 }
 
-/* ---- fences ----------------------------------------------------------------------------------------------------------- */
+/* ---- fences --------------------------------------------------------------------------------------------------- */
 
 ze_result_t zeFenceCreate(ze_command_queue_handle_t handle, const ze_fence_desc_t *desc, ze_fence_handle_t *out) {
     const struct zecpu_object *queue = (const struct zecpu_object *)handle;

@@ -103,7 +103,7 @@ static uint32_t size_of(const struct reader *reader, uint32_t type) {
     }
 }
 
-/* ---- one instruction ---------------------------------------------------------------------------------------------- */
+/* ---- one instruction ------------------------------------------------------------------------------------------ */
 
 static bool add_kernel(struct reader *reader, const uint32_t *words, uint32_t length) {
     struct zecpu_spirv *out = reader->out;

@@ -19,7 +19,7 @@
 
 enum { GATHER_NS = 300000 }; /* an immediate list: so long may commands gather before one is drawn */
 
-/* ---- commands -------------------------------------------------------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------------------------------------------- */
 
 void zecpu_command_free(struct zecpu_command *command) {
     if (!command->borrowed) {
@@ -67,7 +67,7 @@ static void use(const struct zecpu_command *command, int by) {
     if (command->borrowed) command->borrowed->under_way += (uint32_t)by;
 }
 
-/* ---- the choice of the next one ---------------------------------------------------------------------------------------- */
+/* ---- the choice of the next one ------------------------------------------------------------------------------- */
 
 bool zecpu_command_is_wall(const struct zecpu_command *command) {
     return command->in_order || command->op == ZECPU_OP_BARRIER || command->op == ZECPU_OP_LIST_END ||
@@ -101,7 +101,7 @@ static size_t choose(struct zecpu_worker *worker) {
     return chosen;
 }
 
-/* ---- running ------------------------------------------------------------------------------------------------------------ */
+/* ---- running -------------------------------------------------------------------------------------------------- */
 
 static void sleep_ns(uint64_t ns) {
     const struct timespec time = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
@@ -178,7 +178,7 @@ static void *work(void *argument) {
     return NULL;
 }
 
-/* ---- for lists and queues ------------------------------------------------------------------------------------------------- */
+/* ---- for lists and queues ------------------------------------------------------------------------------------- */
 
 bool zecpu_worker_start(struct zecpu_worker *worker, struct zecpu_context *context, struct zecpu_device *device,
                         bool immediate) {

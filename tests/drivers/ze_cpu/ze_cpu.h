@@ -64,7 +64,7 @@ extern struct zecpu_settings zecpu_settings; /* written once, by zecpu_settings_
 /* Reads all variables. False, with a word on stderr for each, if a value is bad or a name is unknown. */
 bool zecpu_settings_read(void);
 
-/* ---- report.c -------------------------------------------------------------------------------------------------- */
+/* ---- report.c ------------------------------------------------------------------------------------------------- */
 
 /* A line "misuse: ..." to the report, at once. Any thread, with or without the lock. */
 void zecpu_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -72,7 +72,7 @@ void zecpu_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* A line "leak: ..." likewise. */
 void zecpu_leak(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- object.c ---------------------------------------------------------------------------------------------------- */
+/* ---- object.c ------------------------------------------------------------------------------------------------- */
 
 enum zecpu_kind {
     ZECPU_ANY, /* no handle to look at */
@@ -122,7 +122,7 @@ bool zecpu_object_check(const void *handle, enum zecpu_kind kind, const char *fu
 /* Live objects made in `context`, itself not counted. */
 unsigned zecpu_object_count(const struct zecpu_context *context);
 
-/* ---- calls.c: the first thing that every function does ------------------------------------------------------------- */
+/* ---- calls.c: the first thing that every function does -------------------------------------------------------- */
 
 /*
  * Counts the call; hangs if it shall; looks at the handle (kind ZECPU_ANY: there is none); answers DEVICE_LOST when its
@@ -150,7 +150,7 @@ bool zecpu_calls_fail(const char *function, uint64_t n, ze_result_t result);
 bool zecpu_calls_hang(const char *function, uint64_t n, uint64_t milliseconds);
 void zecpu_calls_write(void); /* the file ZE_CPU_COUNT */
 
-/* ---- driver.c, device.c, context.c ---------------------------------------------------------------------------------- */
+/* ---- driver.c, device.c, context.c ---------------------------------------------------------------------------- */
 
 extern bool zecpu_stand_in; /* this is the stand-in for the loader: says the newer version of the API */
 
@@ -186,7 +186,7 @@ void zecpu_context_lose(struct zecpu_context *context, const struct zecpu_device
  */
 bool zecpu_context_in_use(const struct zecpu_context *context, const uint32_t *users);
 
-/* ---- clock.c ----------------------------------------------------------------------------------------------------------- */
+/* ---- clock.c -------------------------------------------------------------------------------------------------- */
 
 enum { ZECPU_TICK_NS = 80 }; /* 12.5 MHz */
 
@@ -196,7 +196,7 @@ uint64_t zecpu_clock_start(void); /* the same, for a command that is timed: with
 uint32_t zecpu_clock_bits(void);  /* valid bits of kernel timestamps */
 uint64_t zecpu_clock_masked(uint64_t ticks);
 
-/* ---- memory.c ------------------------------------------------------------------------------------------------------------ */
+/* ---- memory.c ------------------------------------------------------------------------------------------------- */
 
 struct zecpu_memory {
     struct zecpu_memory *next;
@@ -223,7 +223,7 @@ bool zecpu_memory_range(const char *function, const void *pointer, size_t bytes)
 void zecpu_memory_leaks(void);
 unsigned zecpu_memory_count(const struct zecpu_context *context); /* with the lock */
 
-/* ---- spirv.c --------------------------------------------------------------------------------------------------------------- */
+/* ---- spirv.c -------------------------------------------------------------------------------------------------- */
 
 enum zecpu_argument_kind { ZECPU_VALUE, ZECPU_GLOBAL, ZECPU_LOCAL, ZECPU_UNSUPPORTED };
 
@@ -255,7 +255,7 @@ struct zecpu_spirv {
 /* OpenCL tells nothing of the arguments of a program made of SPIR-V: so they are read here. False: this is no SPIR-V. */
 bool zecpu_spirv_read(const uint32_t *words, size_t count, struct zecpu_spirv *out);
 
-/* ---- translate.c --------------------------------------------------------------------------------------------------------------- */
+/* ---- translate.c ---------------------------------------------------------------------------------------------- */
 
 /*
  * SPIR-V to the LLVM bitcode that OpenCL drivers for the CPU take. *bitcode is NULL if that failed, and *log says why; the
@@ -264,7 +264,7 @@ bool zecpu_spirv_read(const uint32_t *words, size_t count, struct zecpu_spirv *o
 void zecpu_translate(const void *spirv, size_t bytes, const ze_module_constants_t *values,
                      const struct zecpu_spirv *info, void **bitcode, size_t *bitcode_bytes, char **log);
 
-/* ---- engine.c: the one file that calls OpenCL ------------------------------------------------------------------------------------ */
+/* ---- engine.c: the one file that calls OpenCL ----------------------------------------------------------------- */
 
 bool zecpu_engine_open(void); /* false, with a word on stderr: there is none */
 const char *zecpu_engine_name(void);
@@ -287,7 +287,7 @@ void zecpu_engine_queue_free(cl_command_queue queue);
 struct zecpu_launch;
 bool zecpu_engine_launch(cl_command_queue queue, const struct zecpu_launch *launch); /* until it is done */
 
-/* ---- module.c, kernel.c ---------------------------------------------------------------------------------------------------------- */
+/* ---- module.c, kernel.c --------------------------------------------------------------------------------------- */
 
 struct zecpu_module {
     struct zecpu_object object;
@@ -322,7 +322,7 @@ struct zecpu_launch {
     const void *indirect_count; /* where group_count is read from when it runs; NULL: it is known */
 };
 
-/* ---- event.c -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- event.c -------------------------------------------------------------------------------------------------- */
 
 struct zecpu_pool {
     struct zecpu_object object;
@@ -348,7 +348,7 @@ uint64_t zecpu_event_wanted(const struct zecpu_event *event); /* what `done` mus
 void zecpu_event_signal(struct zecpu_event *event, uint64_t value, uint64_t start, uint64_t end); /* with the lock */
 void zecpu_event_stamps(const struct zecpu_event *event, ze_kernel_timestamp_result_t *out);
 
-/* ---- list.c, append.c, queue.c, worker.c, hazard.c, run.c ------------------------------------------------------------------------------------------ */
+/* ---- list.c, append.c, queue.c, worker.c, hazard.c, run.c ----------------------------------------------------- */
 
 enum zecpu_op {
     ZECPU_OP_KERNEL,
