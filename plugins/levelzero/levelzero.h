@@ -26,7 +26,8 @@
  *
  * THREADS. Kernels are touched by the device's submitter only. The rest may be called from any thread: `lock` of a device
  * guards its lists and the tickets of its slots, `lock` of a program its building, `lock` of an engine its immediate list:
- * setting the arguments of a kernel and appending it is one step. No lock is taken while another is held.
+ * setting the arguments of a kernel and appending it is one step. The device's lock is taken while an engine's is held, never
+ * the other way round; no others are held together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -266,6 +266,97 @@ Test(levelzero_backend, a_ticket_waits_for_one_of_the_other_engine, .init = star
     release(there);
 }
 
+/* ---- waiting ----------------------------------------------------------------------------------------------------- */
+
+enum { ADD_COUNT = 3000, ADD_BYTES = 12032, ADD_IN = 4096 + 2 * ADD_BYTES };
+
+/* vec_add_f32 of one task, in place: the test driver's kernels reach host memory too. */
+struct add {
+    struct svmx_pipeline *pipeline;
+    struct svmx_memory *in, *out;
+    void *in_at, *out_at;
+    uint64_t first_unit[2];
+    struct svmx_command command;
+};
+
+static void add_open(struct add *add) {
+    const uint64_t table[] = {0, ADD_COUNT * 4, 4096, ADD_COUNT * 4, 4096 + ADD_BYTES, ADD_COUNT * 4, 0, ADD_COUNT};
+    cr_assert_eq(build("vec_add_f32", 0, NULL, 0, &add->pipeline), SVMX_OK, "%s", last_error);
+    add->in = staging(ADD_IN, &add->in_at);
+    add->out = staging(ADD_BYTES, &add->out_at);
+    add->first_unit[0] = 0, add->first_unit[1] = ADD_COUNT;
+    memcpy(add->in_at, table, sizeof table);
+    float *a = (float *)(void *)((char *)add->in_at + 4096), *b = a + ADD_BYTES / 4;
+    for (int i = 0; i < ADD_COUNT; i++) a[i] = (float)i, b[i] = 0.5f * (float)i;
+    add->command = (struct svmx_command){.kind = SVMX_COMMAND_DISPATCH,
+                                         .as.dispatch = {.pipeline = add->pipeline,
+                                                         .first_unit = add->first_unit,
+                                                         .task_count = 1,
+                                                         .slot_count = 3,
+                                                         .inputs = {add->in, 0, ADD_IN},
+                                                         .outputs = {add->out, 0, ADD_BYTES},
+                                                         .table = {add->in, 0, 64}}};
+}
+
+static void add_close(struct add *add) {
+    backend.ops->pipeline_free(backend.self, add->pipeline);
+    release(add->in);
+    release(add->out);
+}
+
+static bool add_is_right(const struct add *add) {
+    const float *sums = add->out_at;
+    for (int i = 0; i < ADD_COUNT; i++)
+        if (sums[i] != 1.5f * (float)i) return false;
+    return true;
+}
+
+/* A GPU is not waited for as the CPU is: its driver would spin. Here the test driver is taken for one, and slow at times. */
+Test(levelzero_backend, a_gpu_is_waited_for_in_pauses, .init = use, .fini = finish) {
+    struct add add;
+    setenv("ZE_CPU_HANG", "command@1=3,command@3=3,command@9=40,command@11=2", 1);
+    open_backend();
+    ((struct lz_backend *)backend.self)->devices[0].shares_cores = false;
+    add_open(&add);
+    for (int i = 0; i < 20; i++) {
+        struct svmx_timing timing = {.size = sizeof timing};
+        uint64_t ticket;
+        memset(add.out_at, 0xee, ADD_BYTES);
+        cr_assert_eq(submit(0, &add.command, 1, NULL, &ticket), SVMX_OK, "%s", last_error);
+        if (i == 4)
+            cr_expect_eq(backend.ops->wait(backend.self, 0, ticket, 0, &timing), SVMX_TIMEOUT, "the one of 40 ms");
+        cr_assert_eq(wait_for(ticket, &timing), SVMX_OK);
+        cr_expect(add_is_right(&add), "launch %d", i);
+        cr_expect_gt(timing.compute_ns, 0);
+        cr_expect_eq(timing.copy_in_ns + timing.copy_out_ns, 0);
+    }
+    add_close(&add);
+}
+
+Test(levelzero_backend, a_lost_device_stays_lost_and_a_new_instance_has_it_again, .init = use, .fini = finish) {
+    struct add add;
+    uint64_t ticket;
+    void *at;
+    struct svmx_memory *none;
+    setenv("ZE_CPU_FAIL", "command@1=70000001", 1);
+    open_backend();
+    add_open(&add);
+    enum svmx_status status = submit(0, &add.command, 1, NULL, &ticket);
+    if (status == SVMX_OK) status = wait_for(ticket, NULL); /* else it failed before the list was at its end */
+    cr_expect_eq(status, SVMX_ERR_DEVICE_LOST);
+    cr_expect_eq(submit(0, &add.command, 1, NULL, &ticket), SVMX_ERR_DEVICE_LOST);
+    cr_expect_eq(alloc(SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_READ, 64, &none, &at), SVMX_ERR_DEVICE_LOST);
+    cr_expect_not_null(strstr(last_error, "was lost before"), "%s", last_error);
+    add_close(&add);
+    backend.ops->close(backend.self);
+    open_backend();
+    add_open(&add);
+    cr_assert_eq(submit(0, &add.command, 1, NULL, &ticket), SVMX_OK, "%s", last_error);
+    cr_expect_eq(wait_for(ticket, NULL), SVMX_OK);
+    cr_expect(add_is_right(&add));
+    add_close(&add);
+}
+
 Test(levelzero_backend, only_so_many_tickets_may_be_open, .init = start, .fini = finish) {
     uint64_t tickets[LZ_SLOTS], more;
     cr_assert_eq(info_of(0).max_in_flight, LZ_SLOTS);
