@@ -21,6 +21,7 @@
 #include <criterion/hooks.h>
 #include <criterion/parameterized.h>
 #include <string.h>
+#include <svmx/ops.h>
 
 /* ---- the driver ------------------------------------------------------------------------------------------------------ */
 
@@ -184,12 +185,36 @@ Test(contract_levelzero, integrated_without_doubles) {
     pair_close(&pair);
 }
 
+/* A batch under way on each of them at the same time. */
+static void side_by_side(struct pair *pairs, size_t count) {
+    enum { ITEMS = 20000 };
+    static float ones[ITEMS];
+    float sums[3] = {0};
+    svmx_batch_t *batches[3];
+    for (size_t i = 0; i < ITEMS; i++) ones[i] = 1.0f;
+    for (size_t i = 0; i < count; i++) {
+        cr_assert_eq(svmx_batch_create(pairs[i].tested, &batches[i]), SVMX_OK);
+        cr_assert_eq(svmx_sum_f32(batches[i], &sums[i], ones, ITEMS), SVMX_OK);
+        cr_assert_eq(svmx_submit(batches[i], 0), SVMX_OK);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct svmx_receipt receipt = {.size = sizeof receipt};
+        cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
+        cr_expect_eq(sums[i], (float)ITEMS);
+        cr_assert_eq(svmx_receipt_get(batches[i], 0, &receipt), SVMX_OK);
+        cr_expect_eq(receipt.device, 0);
+        cr_expect_eq(receipt.redone, 0);
+        svmx_batch_destroy(batches[i]);
+    }
+}
+
 Test(contract_levelzero, three_devices_at_once) {
     use("three");
     setenv("ZE_CPU_DEVICES", "3", 1);
     struct pair pairs[3] = {pair_of("+levelzero:0,stop"), pair_of("+levelzero:1,stop"), pair_of("+levelzero:2,stop")};
     for (unsigned round = 0; round < 3; round++)
         for (unsigned i = 0; i < 3; i++) in_any_order(&pairs[i], round);
+    for (unsigned round = 0; round < 20; round++) side_by_side(pairs, 3);
     for (unsigned i = 0; i < 3; i++) pair_close(&pairs[i]);
     struct pair all = pair_of("+levelzero,stop");
     struct svmx_device devices[3];
