@@ -13,9 +13,11 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import argparse
+import contextlib
 import csv
 import math
 import os
+import stat
 import sys
 
 RULE = 0.9  # a side wins where its median is below this part of the other's
@@ -333,17 +335,36 @@ def markdown_table(head, rows, right=()):
 
 
 def write(path, text):
-    """Writes a file, or standard output for "-". A file appears whole or not at all."""
+    """Writes a file, or standard output for "-". A file appears whole or not at all, and keeps its mode and the links
+    to it; what is there and no file, such as a device or a pipe, is written into."""
     if path == "-":
         sys.stdout.write(text)
         return
-    new = f"{path}.new"
     try:
-        with open(new, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(new, path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            _put(path, text)
+        else:
+            _replace(os.path.realpath(path), text)
     except OSError as error:
         raise ScanError(f"{path}: {error.strerror}") from None
+
+
+def _put(path, text):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def _replace(path, text):
+    new = f"{path}.new"
+    try:
+        _put(new, text)
+        if os.path.exists(path):
+            os.chmod(new, stat.S_IMODE(os.stat(path).st_mode))
+        os.replace(new, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        raise
 
 
 def parser(doc):

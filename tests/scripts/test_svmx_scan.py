@@ -3,6 +3,9 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import os
+import unittest
+
 import suite
 import made_scan as made
 import svmx_scan as scan
@@ -179,6 +182,36 @@ class Figures(suite.Suite):
             (None, "-"),
         ):
             self.assertEqual(scan.time_text(us), wanted)
+
+
+class Writing(suite.Suite):
+    def test_what_is_no_file_is_written_into(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        scan.write(pipe, "text")
+        self.assertEqual(os.read(reader, 10), b"text")
+        self.assertEqual(os.listdir(self.folder), ["pipe"])
+
+    def test_a_link_stays_one_and_a_file_keeps_its_mode(self):
+        os.chmod(self.put("file", "old"), 0o640)
+        os.symlink("file", self.path("link"))
+        scan.write(self.path("link"), "new")
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertEqual((self.get("file"), os.stat(self.path("file")).st_mode & 0o777), ("new", 0o640))
+
+    def test_an_error_leaves_nothing(self):
+        with self.assertRaisesRegex(scan.ScanError, "Is a directory"):
+            scan.write(self.folder, "text")
+        with self.assertRaises(UnicodeEncodeError):
+            scan.write(self.path("file"), "\ud800")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_a_full_disk(self):
+        with self.assertRaisesRegex(scan.ScanError, "/dev/full: No space left"):
+            scan.write("/dev/full", "text")
 
 
 suite.main()
