@@ -15,8 +15,10 @@ SPDX-License-Identifier: Apache-2.0
 import argparse
 import contextlib
 import csv
+import io
 import math
 import os
+import re
 import stat
 import sys
 
@@ -32,6 +34,9 @@ FULL = _HEAD + SPREAD + _TAIL  # of a scan with more than one sample
 SHORT = _HEAD + _TAIL  # of a scan with --samples 1
 _WORDS = TEXTS + ("verified", "winner")
 _NEEDED = ("size", "samples", "cpu_us")
+_COUNTS = ("size", "bucket", "samples", "dispatches", "readbacks")
+_MOST = 1 << 53  # above that a page cannot tell numbers apart
+_FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 _MARKS = {"[MODELLED]": "modelled device", "[TEST DEVICE]": "test device", "[CPU DEVICE]": "CPU device"}  # of the scan
 _PROTOTYPE = ["size", "device", "duration_ms", "first", "backend_mask_hint"]
 
@@ -84,7 +89,7 @@ class Row:
 
     @property
     def wrong(self):
-        return self.values["verified"].lower() in ("no", "false", "0")
+        return self.values["verified"] == "no"
 
     def key(self):
         return (self.host, self.machine_cpu, self.backend, self.device, self.op, self.size)
@@ -107,15 +112,16 @@ def read(paths):
 
 
 def _read_file(path):
+    name = "standard input" if path == "-" else path
     try:
         if path == "-":
-            return _read_rows("standard input", sys.stdin)
+            return _read_rows(name, io.StringIO(sys.stdin.buffer.read().decode("utf-8-sig"), newline=""))
         with open(path, newline="", encoding="utf-8-sig") as file:
-            return _read_rows(path, file)
+            return _read_rows(name, file)
     except OSError as error:
-        raise ScanError(f"{path}: {error.strerror}") from None
+        raise ScanError(f"{name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ScanError(f"{path}: not a text in UTF-8; is it a CSV of svmx threshold-scan?") from None
+        raise ScanError(f"{name}: not a text in UTF-8; is it a CSV of svmx threshold-scan?") from None
 
 
 def _read_rows(name, file):
@@ -158,9 +164,11 @@ def _read_row(where, columns, fields):
     for column in TEXTS[2:3] + TEXTS[5:]:
         if not values[column]:
             raise ScanError(f"{where}: {column} is empty")
-    for column in _NEEDED + (("gpu_us",) if values["gpu_us"] is not None else ()):
+    for column in _NEEDED + (("gpu_us", "device_ns") if values["gpu_us"] is not None else ()):
         if not values[column]:
             raise ScanError(f"{where}: {column} is '{fields[columns.index(column)]}'; a figure above 0 is needed")
+    if values["verified"] not in ("yes", "no"):
+        raise ScanError(f"{where}: verified is '{values['verified']}', neither yes nor no; was the file edited?")
     row = Row(values)
     for side, times in (("cpu", row.cpu), ("gpu", row.gpu)):
         if times and not 0 < times.low <= times.median <= times.p90 <= times.high:
@@ -171,13 +179,14 @@ def _read_row(where, columns, fields):
 def _number(where, column, text):
     if text == "":
         return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or value < 0:
+    value = float(text) if _FIGURE.fullmatch(text) else math.nan
+    if not math.isfinite(value):
         raise ScanError(f"{where}: {column} is '{text}', which is no figure; remove the line or scan again")
-    return int(value) if value.is_integer() and column in ("size", "bucket", "samples") else value
+    if column not in _COUNTS:
+        return value
+    if not text.isdecimal() or value > _MOST:
+        raise ScanError(f"{where}: {column} is '{text}'; a whole number up to 2^53 is needed")
+    return int(text)
 
 
 def latest(rows):
@@ -379,6 +388,11 @@ def program():
     return os.path.basename(sys.argv[0])
 
 
+def _drop_output():
+    """What is still to be written to standard output goes nowhere: Python would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def run(main):
     """The end of every script: main() with errors as one line and status 1 (2: bad arguments, by argparse)."""
     sys.stdout.reconfigure(encoding="utf-8")
@@ -388,6 +402,9 @@ def run(main):
     except ScanError as error:
         sys.exit(f"{program()}: {error}")
     except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
+    except OSError as error:
+        _drop_output()
+        sys.exit(f"{program()}: {error.filename or 'standard output'}: {error.strerror}")
     except KeyboardInterrupt:
         sys.exit(130)
