@@ -58,13 +58,14 @@ class Times:
 class Row:
     """A line of a scan: a backend on a device, an operation, a size.
 
+    texts   by column: what stands in the file
     values  by column: text, a number, or None for what is empty
     cpu     Times of the CPU side
     gpu     Times of the device, or None in a scan without one
     """
 
-    def __init__(self, values):
-        self.values = values
+    def __init__(self, texts, values):
+        self.texts, self.values = texts, values
         self.host, self.machine_cpu, self.backend, self.device, self.driver, self.op = (values[name] for name in TEXTS)
         self.size, self.samples = int(values["size"]), int(values["samples"])
         self.first_us = values["first_us"]
@@ -158,18 +159,19 @@ def _check_columns(name, columns):
 def _read_row(where, columns, fields):
     if len(fields) != len(columns):
         raise ScanError(f"{where}: {len(fields)} fields under {len(columns)} columns; a line cut short? remove it")
+    texts = dict(zip(columns, fields))
     values = {
-        column: text if column in _WORDS else _number(where, column, text) for column, text in zip(columns, fields)
+        column: text if column in _WORDS else _number(where, column, text) for column, text in texts.items()
     }
     for column in TEXTS[2:3] + TEXTS[5:]:
         if not values[column]:
             raise ScanError(f"{where}: {column} is empty")
     for column in _NEEDED + (("gpu_us", "device_ns") if values["gpu_us"] is not None else ()):
         if not values[column]:
-            raise ScanError(f"{where}: {column} is '{fields[columns.index(column)]}'; a figure above 0 is needed")
+            raise ScanError(f"{where}: {column} is '{texts[column]}'; a figure above 0 is needed")
     if values["verified"] not in ("yes", "no"):
         raise ScanError(f"{where}: verified is '{values['verified']}', neither yes nor no; was the file edited?")
-    row = Row(values)
+    row = Row(texts, values)
     for side, times in (("cpu", row.cpu), ("gpu", row.gpu)):
         if times and not 0 < times.low <= times.median <= times.p90 <= times.high:
             raise ScanError(f"{where}: {side}_min, _median, _p90 and _max do not rise; was the file edited?")
@@ -193,8 +195,8 @@ def latest(rows):
     """Of rows that were measured more than once (--append) the last; the order stays."""
     last = {row.key(): row for row in rows}
     if len(last) < len(rows):
-        again = len(rows) - len(last)
-        print(f"{program()}: {again} rows were measured again later; the later ones count", file=sys.stderr)
+        again = counted(len(rows) - len(last), "row")
+        print(f"{program()}: {again} measured again later; what is later counts", file=sys.stderr)
     return list(last.values())
 
 
@@ -308,11 +310,27 @@ def crossover_text(rows):
     return f"from {size:,}" + (", the smallest tested" if size == min(sizes) else "")
 
 
+_UNITS = {  # by how names begin, where sizes do not count elements; see svmx ops
+    "matmul_f32": "rows and columns",
+    "sha256": "bytes, 32 a message",
+    "keccak256": "bytes, 32 a message",
+    "merkle_": "leaf nodes",
+    "ecrecover": "signatures",
+    "ecdsa_": "signatures",
+    "ed25519_": "signatures",
+    "grid_": "grids",
+    "eigh_": "problems",
+}
+
+
 def unit_of(op):
     """What sizes of an operation count in a scan."""
-    if op == "matmul_f32":
-        return "rows and columns"
-    return "bytes, 32 a message" if op in ("sha256", "keccak256") else "units of the operation"
+    return next((unit for name, unit in _UNITS.items() if op.startswith(name)), "elements")
+
+
+def counted(number, what):
+    """ "1 row", "1,024 rows"."""
+    return f"{number:,} {what}" + "s" * (number != 1)
 
 
 # ---- for people ------------------------------------------------------------------------------------------------------

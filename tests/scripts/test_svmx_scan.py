@@ -205,6 +205,18 @@ class Figures(suite.Suite):
         rows = self.rows((1, 10, 20), device="A") + self.rows((1, 10, 20), device="B")
         self.assertEqual([series.label for series in scan.one_machine(rows).series], ["opencl (A)", "opencl (B)"])
 
+    def test_what_sizes_count(self):
+        for op, wanted in (
+            ("vec_add_f32", "elements"),
+            ("matmul_f32", "rows and columns"),
+            ("matmul_batch_f32", "elements"),
+            ("keccak256", "bytes, 32 a message"),
+            ("merkle_root_sha256", "leaf nodes"),
+            ("ed25519_verify", "signatures"),
+        ):
+            self.assertEqual(scan.unit_of(op), wanted)
+        self.assertEqual((scan.counted(1, "row"), scan.counted(0, "row")), ("1 row", "0 rows"))
+
     def test_times_for_people(self):
         for us, wanted in (
             (0.87, "870 ns"),
