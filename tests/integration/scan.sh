@@ -116,7 +116,7 @@ if [ -z "${SVMX_TEST_SANITIZER:-}${SVMX_TEST_RUNNER:-}" ] && (ulimit -v 1000000)
     (
         ulimit -v 1000000
         call threshold-scan --policy cpu --cpu scalar --op sum_f32,max_f32 --sizes 64,1G,2G --output "$csv"
-        exit $code
+        exit "$code"
     )
     code=$? called='svmx threshold-scan of 4 GB, in 1 GB'
     exits 4 && err_has 'sum_f32, size 1073741824: no memory' && err_has 'max_f32, size 1073741824: no memory' &&
