@@ -137,7 +137,7 @@ static void fall_apart(struct svmx__part *head) {
     for (struct svmx__part *link = head; link; link = next_of(link)) {
         for (uint32_t row = 0; link->passes && row < link->task_count; row++) row_of(link, row)[0].at = 0;
         link->joined = link->passes = false;
-        link->pipeline = NULL; /* of this device: the next may be another */
+        if (link != head) link->pipeline = NULL; /* of this device: the next may be another */
     }
     head->links = 0;
 }
