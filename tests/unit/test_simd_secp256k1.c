@@ -19,7 +19,7 @@ static uint64_t state;
 static void start(void) {
     all.count = 0;
     state = 31;
-    signer = secp256k1_context_create(SECP256K1_CONTEXT_SIGN);
+    if (!signer) signer = secp256k1_context_create(SECP256K1_CONTEXT_SIGN);
 }
 
 static void stop(void) { secp256k1_context_destroy(signer); }
