@@ -22,7 +22,10 @@ static void start(void) {
     if (!signer) signer = secp256k1_context_create(SECP256K1_CONTEXT_SIGN);
 }
 
-static void stop(void) { secp256k1_context_destroy(signer); }
+static void stop(void) {
+    secp256k1_context_destroy(signer);
+    signer = NULL;
+}
 
 TestSuite(simd_secp256k1, .init = start, .fini = stop);
 
