@@ -105,8 +105,10 @@ void lz_slots_free(struct lz_device *device) {
 static uint64_t next_pause(uint64_t elapsed_ns, uint64_t expected_ns) {
     const uint64_t early = expected_ns - expected_ns / 8;
     if (expected_ns > ASLEEP_FROM_NS && elapsed_ns < early) return early - elapsed_ns;
-    if (elapsed_ns < expected_ns + SPIN_NS) return 0;
-    const uint64_t pause = elapsed_ns / 16;
+    /* Without a break only at the end: an eighth of a long run would be a good part of a core. */
+    const bool at_the_end = expected_ns <= ASLEEP_FROM_NS || elapsed_ns + SPIN_NS >= expected_ns;
+    if (at_the_end && elapsed_ns < expected_ns + SPIN_NS) return 0;
+    const uint64_t pause = at_the_end ? elapsed_ns / 16 : expected_ns / 256;
     return pause < PAUSE_MIN_NS ? PAUSE_MIN_NS : least(pause, PAUSE_MAX_NS);
 }
 
