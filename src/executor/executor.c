@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,8 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     if (status != SVMX_OK) goto free_routes;
     status = svmx__records_init(&executor->records, executor->config.number[SVMX__RECEIPTS]);
     if (status != SVMX_OK) goto free_routes;
+    status = svmx__records_init(&executor->troubles, SVMX__FALLBACKS);
+    if (status != SVMX_OK) goto free_records;
     status = svmx__pipeline_cache_init(&executor->pipelines);
     if (status != SVMX_OK) goto free_records;
     status = svmx__layout_cache_init(&executor->layouts, executor->device_count, SVMX__OP_LIMIT);
@@ -94,6 +97,7 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
 free_pipelines:
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
 free_records:
+    svmx__records_fini(&executor->troubles);
     svmx__records_fini(&executor->records);
 free_routes:
     svmx__route_fini(executor);
@@ -107,6 +111,7 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
     pthread_mutex_init(&executor->admission, NULL); /* none can fail with default attributes */
     pthread_mutex_init(&executor->publishing, NULL);
     pthread_cond_init(&executor->room, NULL);
+    executor->opened_ns = svmx__clock_ns();
     enum svmx_status status = copy_options(given, &options, why);
     if (status != SVMX_OK) return status;
     executor->operations = svmx__operations_create();
@@ -197,6 +202,7 @@ void svmx_close(svmx_executor_t *executor) {
     svmx__team_stop(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
+    svmx__records_fini(&executor->troubles);
     svmx__records_fini(&executor->records);
     save_profile(executor);
     svmx__route_fini(executor);

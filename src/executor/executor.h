@@ -20,6 +20,7 @@
 #include "executor/choice.h"
 #include "executor/config.h"
 #include "executor/record.h"
+#include "executor/tally.h"
 #include "ops/operations.h"
 #include "plugin/registry.h"
 #include <stdatomic.h>
@@ -70,9 +71,9 @@ struct svmx__device {
     atomic_bool usable;                      /* false: given up */
     atomic_bool abandoned;                   /* it holds memory of ours past a deadline: its backend is never closed */
     _Atomic uint8_t fitness[SVMX__OP_LIMIT]; /* enum svmx__fitness by operation */
-    atomic_uint_fast64_t tasks, launches, bytes_in, bytes_out, busy_ns, device_ns, failures;
-    _Atomic uint32_t clock;                    /* enum svmx_device_clock */
-    _Atomic uint64_t launched[SVMX__OP_LIMIT]; /* bit n: a launch of about 2^n units was there before */
+    struct svmx__tally tallies[SVMX__OP_LIMIT]; /* what it did, by operation */
+    _Atomic uint32_t clock;                     /* enum svmx_device_clock */
+    _Atomic uint64_t launched[SVMX__OP_LIMIT];  /* bit n: a launch of about 2^n units was there before */
 };
 
 /* Who may compute an operation, by its size. policy.c */
@@ -109,6 +110,7 @@ struct svmx_executor {
     bool profile_refused; /* the profile cannot be used here, and the log has it */
     struct svmx__choices choices;
     struct svmx__records records;
+    struct svmx__records troubles; /* of the records, those with a reason */
     struct svmx__contention contention;
 
     pthread_mutex_t admission; /* guards under_way */
@@ -116,7 +118,8 @@ struct svmx_executor {
     uint32_t under_way;        /* batches between svmx_submit and completion */
 
     struct svmx__spin waiting; /* of callers for batches */
-    atomic_uint_fast64_t batches, tasks, cancelled, fallbacks;
+    atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, failed;
+    uint64_t opened_ns;
 };
 
 /* ---- executor.c ---- */

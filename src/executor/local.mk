@@ -46,6 +46,10 @@ libsvmx_core_la_SOURCES += \
 	%D%/split.c \
 	%D%/stage.c \
 	%D%/stages.h \
+	%D%/stats_json.c \
+	%D%/stats_prometheus.c \
+	%D%/stats_text.c %D%/stats_text.h \
 	%D%/submit.c \
+	%D%/tally.c %D%/tally.h \
 	%D%/trial.c \
 	%D%/words.c %D%/words.h

@@ -8,6 +8,7 @@ criterion_suites += \
 	%D%/test_policies \
 	%D%/test_hangs \
 	%D%/test_in_place \
+	%D%/test_watching \
 	%D%/test_registered \
 	%D%/test_trial
 EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/trial.h

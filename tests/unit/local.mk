@@ -69,8 +69,10 @@ criterion_suites += \
 	%D%/test_sim_model \
 	%D%/test_spin \
 	%D%/test_staging_pool \
+	%D%/test_stats_text \
 	%D%/test_status \
 	%D%/test_submit \
+	%D%/test_tally \
 	%D%/test_team \
 	%D%/test_text \
 	%D%/test_versioned \
