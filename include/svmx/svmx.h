@@ -880,6 +880,24 @@ SVMX_EXPORT enum svmx_status svmx_explain(svmx_executor_t *executor, uint32_t op
                                           struct svmx_candidate *candidates, size_t capacity, size_t *count,
                                           uint64_t *crossover);
 
+/* What launches of an operation took on a device at one size. */
+struct svmx_curve_point {
+    size_t size; /* set by the caller, in every element */
+    uint32_t op, device;
+    uint64_t units, work, bytes; /* sizes up to these, powers of two; bytes of a launch of that size */
+    uint32_t samples;            /* that stand behind it */
+    uint32_t reserved;
+    double ns, low_ns, high_ns; /* median, tenth and ninetieth percentile */
+};
+
+/*
+ * The curves that the router chooses by, as far as they were measured or came from the profile, in order of operation, device
+ * and size. `points` gets at most `capacity`; *count is how many there are. Where only one device beside the reference code
+ * takes part nothing is measured. A snapshot; any thread. Errors: ARGUMENT (NULL, size), CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_curves_read(const svmx_executor_t *executor, struct svmx_curve_point *points,
+                                              size_t capacity, size_t *count);
+
 /* What a device and its bus do without a kernel. */
 struct svmx_bandwidth {
     size_t size;                                        /* set by the caller */

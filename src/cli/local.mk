@@ -2,6 +2,10 @@
 bin_PROGRAMS += svmx
 svmx_CPPFLAGS = $(public_cppflags)
 svmx_LDADD = libsvmx.la -lm
+if BUILD_METRICS
+svmx_CPPFLAGS += -DSVMX_HAVE_METRICS
+svmx_LDADD += libsvmx-metrics.la
+endif
 svmx_SOURCES = \
 	%D%/answer.c \
 	%D%/args.c %D%/args.h \
@@ -16,12 +20,14 @@ svmx_SOURCES = \
 	%D%/cmd_replay.c \
 	%D%/cmd_scan.c \
 	%D%/cmd_run.c \
+	%D%/cmd_serve.c \
 	%D%/cmd_stats.c \
 	%D%/cmd_tune.c \
 	%D%/command.h \
 	%D%/conform.h \
 	%D%/conform_op.c \
 	%D%/conform_report.c \
+	%D%/demo.c %D%/demo.h \
 	%D%/help.c %D%/help.h \
 	%D%/hex.c %D%/hex.h \
 	%D%/items.c %D%/items.h \
