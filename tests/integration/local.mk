@@ -13,6 +13,12 @@ criterion_suites += \
 	%D%/test_trial
 EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/trial.h
 
+if BUILD_METRICS
+criterion_suites += %D%/test_metrics
+%C%_test_metrics_CPPFLAGS = $(public_cppflags) $(CRITERION_CFLAGS)
+%C%_test_metrics_LDADD = libsvmx-metrics.la libsvmx.la $(CRITERION_LIBS)
+endif
+
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
 %C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
 	-Wl,--wrap=aligned_alloc -Wl,--wrap=strdup
