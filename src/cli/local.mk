@@ -22,6 +22,7 @@ svmx_SOURCES = \
 	%D%/cmd_run.c \
 	%D%/cmd_serve.c \
 	%D%/cmd_stats.c \
+	%D%/cmd_top.c \
 	%D%/cmd_tune.c \
 	%D%/command.h \
 	%D%/conform.h \
@@ -45,6 +46,7 @@ svmx_SOURCES = \
 	%D%/run_receipts.c \
 	%D%/run_report.c \
 	%D%/run_stdin.c \
+	%D%/samples.c %D%/samples.h \
 	%D%/scan.h \
 	%D%/scan_cells.c \
 	%D%/scan_crossover.c \
@@ -61,5 +63,8 @@ svmx_SOURCES = \
 	%D%/session.c %D%/session.h \
 	%D%/table.c %D%/table.h \
 	%D%/text.c %D%/text.h \
+	%D%/top.h \
+	%D%/top_source.c \
+	%D%/top_view.c \
 	%D%/trial.h \
 	%D%/wild.c %D%/wild.h

@@ -19,10 +19,8 @@ static svmx_metrics_t *metrics;
 static struct svmx_error error;
 
 static svmx_executor_t *open_one(void) {
-    const struct svmx_options options = {.size = sizeof options,
-                                         .backends = "none",
-                                         .backend_path = "/nonexistent",
-                                         .flags = SVMX_OPEN_NO_ENVIRONMENT};
+    const struct svmx_options options = {
+        .size = sizeof options, .backends = "none", .backend_path = "/nonexistent", .flags = SVMX_OPEN_NO_ENVIRONMENT};
     svmx_executor_t *one = NULL;
     cr_assert_eq(svmx_open(&one, &options, NULL), SVMX_OK);
     return one;
@@ -34,9 +32,8 @@ TestSuite(metrics, .init = set_up, .fini = tear_down);
 
 static int connect_to(const svmx_metrics_t *to) {
     const char *colon = strrchr(svmx_metrics_address(to), ':');
-    const struct sockaddr_in place = {.sin_family = AF_INET,
-                                      .sin_port = htons((uint16_t)atoi(colon + 1)),
-                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct sockaddr_in place = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(colon + 1)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     cr_assert_eq(connect(fd, (const struct sockaddr *)&place, sizeof place), 0);
     return fd;

@@ -59,6 +59,7 @@ criterion_suites += \
 	%D%/test_replay \
 	%D%/test_route \
 	%D%/test_routing_virtual \
+	%D%/test_samples \
 	%D%/test_scan_cells \
 	%D%/test_scan_crossover \
 	%D%/test_scan_plan \
@@ -82,6 +83,7 @@ criterion_suites += \
 	%D%/test_wild
 
 # Parts of the command, which is no library.
+%C%_test_samples_SOURCES = %D%/test_samples.c src/cli/samples.c src/cli/samples.h src/cli/text.c
 %C%_test_wild_SOURCES = %D%/test_wild.c src/cli/wild.c src/cli/wild.h
 scan_parts = src/cli/args.c src/cli/scan_cells.c src/cli/scan_crossover.c src/cli/scan_plan.c src/cli/scan_stats.c \
 	src/cli/session.c src/cli/text.c
