@@ -4,7 +4,8 @@
 #   quickstart   compiler, make, autotools, xxHash: enough for the library, the command and the SIMD plugin; and, where
 #                they are to be had, libsecp256k1 and libsodium, without which a few operations are off, the headers and
 #                the loader of OpenCL, without which its plugin is off, and PoCL, an OpenCL driver for the CPU; those of
-#                Level Zero and the compilers of its device code; and Python and Chart.js, without which scans and benchmarks have no page
+#                Level Zero and the compilers of its device code; and Python and Chart.js, without which scans and
+#                benchmarks have no page
 #   test         all that scripts/test.sh uses: clang, g++, Python, Criterion, OpenSSL, the libraries of signatures, and
 #                three OpenCL drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to be had, the packages of gpu
 #                and Level Zero, and Chromium with its driver and Selenium, without which pages are not tested
@@ -91,7 +92,7 @@ quietly "$top/build/apt-update.log" apt update || [ -z "$missing" ] ||
 [ -z "$missing" ] || quietly "$top/build/apt-install.log" apt_install $missing ||
     die "apt-get failed; these packages are needed:$missing"
 for package in $extra; do
-    apt_install "$package" >"$top/build/apt-extra.log" 2>&1 || 
+    apt_install "$package" >"$top/build/apt-extra.log" 2>&1 ||
         say "set-up: going on without $package: $(tail -n 1 "$top/build/apt-extra.log")"
 done
 say "set-up: done"
