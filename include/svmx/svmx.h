@@ -265,6 +265,11 @@ SVMX_EXPORT enum svmx_status svmx_batch_set_policy(svmx_batch_t *batch, uint32_t
  * over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t cpu_ns);
 
+/* How long a device may take for each launch of this batch, from hand-over to answer, ns, in place of what the executor has
+ * for it (options.timeout_ms); 0: that again. One that takes longer is given up, and the launch is redone elsewhere. It
+ * stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_batch_set_timeout(svmx_batch_t *batch, uint64_t device_ns);
+
 /* Whether receipts of this batch shall have a hash of the results (XXH3, 64 bits, over the outputs of all tasks in order):
  * costs a reading of all outputs. It stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_hash(svmx_batch_t *batch, bool wanted);
@@ -373,6 +378,11 @@ struct svmx_options {
     uint32_t receipts;      /* SUPERVM_RECEIPTS: how many of the last are kept for svmx_receipts_read; default 1024 */
     /* SUPERVM_PROFILE: file that keeps what was measured, absolute; "off" for none; default "profile" in cache_dir. */
     const char *profile;
+
+    /* SUPERVM_TIMEOUT_MIN_MS: once it is known what such launches take, a device has 8 times what 99 % of them took, at least
+     * this and at most timeout_ms; default 50. As large as timeout_ms: every launch has timeout_ms. */
+    uint32_t timeout_min_ms;
+    uint32_t reserved_2;
 };
 
 /* ---- devices and the load report ---- */

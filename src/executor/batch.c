@@ -139,6 +139,12 @@ enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t cpu_ns) {
     return status;
 }
 
+enum svmx_status svmx_batch_set_timeout(svmx_batch_t *batch, uint64_t device_ns) {
+    enum svmx_status status = must_be_callers(batch);
+    if (status == SVMX_OK) batch->timeout_ns = device_ns;
+    return status;
+}
+
 enum svmx_status svmx_batch_set_hash(svmx_batch_t *batch, bool wanted) {
     enum svmx_status status = must_be_callers(batch);
     if (status == SVMX_OK) batch->hash = wanted;

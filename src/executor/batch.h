@@ -92,7 +92,7 @@ struct svmx__part {
     const struct svmx__layout *layout;
     const struct svmx__pipeline *pipeline; /* set before stage by the self-test, else by stage */
     bool pinned;                           /* the pipeline, by stage; collect unpins it */
-    uint64_t timeout_ns;                   /* of the self-test; 0: timeout_ms */
+    uint64_t timeout_ns;                   /* of the self-test; 0: deadline.c tells */
     struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
     struct svmx__block *block; /* that holds the inputs, which then stay where they are; or NULL */
     uint32_t launches;         /* that brought results */
@@ -153,9 +153,10 @@ struct svmx_batch {
 
     /* Wishes of the caller. */
     uint64_t tag;
-    uint32_t policy;  /* enum svmx_policy; 0: the executor's */
-    uint64_t hint_ns; /* what the caller thinks that it takes on the CPU; 0: nothing */
-    bool hash;        /* receipts have a hash of the results */
+    uint32_t policy;     /* enum svmx_policy; 0: the executor's */
+    uint64_t hint_ns;    /* what the caller thinks that it takes on the CPU; 0: nothing */
+    uint64_t timeout_ns; /* of each launch; 0: the executor's */
+    bool hash;           /* receipts have a hash of the results */
     svmx_done_fn done;
     void *done_user;
     int eventfd;

@@ -16,15 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NS_PER_MS UINT64_C(1000000)
-
 /* A final status of the ticket, or TIMEOUT. */
-static enum svmx_status wait_for_ticket(struct svmx__part *part) {
+static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct svmx__deadline *deadline) {
     struct svmx__device *device = part->device;
     const struct svmx_backend *instance = &device->backend->instance;
-    uint64_t timeout_ns =
-        part->timeout_ns ? part->timeout_ns : device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS;
-    uint64_t end = part->dispatch_ns + timeout_ns;
+    const uint64_t end = deadline->ns < UINT64_MAX - part->dispatch_ns ? part->dispatch_ns + deadline->ns : UINT64_MAX;
     for (;;) {
         uint64_t now = svmx__clock_ns();
         uint64_t left = now < end ? end - now : 0;
@@ -69,11 +65,12 @@ static void set_aside(struct svmx__part *part) {
     atomic_store_explicit(&part->device->abandoned, true, memory_order_relaxed); /* read by svmx__devices_stop */
 }
 
-static void note_wait_failure(struct svmx__part *part, enum svmx_status status) {
+static void note_wait_failure(struct svmx__part *part, enum svmx_status status, const struct svmx__deadline *deadline) {
     char line[96];
     svmx__host_take_error(part->device->backend, line, sizeof line);
     if (status == SVMX_TIMEOUT)
-        (void)snprintf(part->reason, sizeof part->reason, "no answer within the timeout (timeout_ms)");
+        (void)snprintf(part->reason, sizeof part->reason, "no answer within the timeout of %.3g ms (%s)",
+                       (double)deadline->ns / 1e6, deadline->origin);
     else
         (void)snprintf(part->reason, sizeof part->reason, "wait: %s: %s", svmx_status_name(status), line);
 }
@@ -88,8 +85,9 @@ static enum svmx_status refuse_ticket(struct svmx__part *part, enum svmx_status 
 }
 
 static enum svmx_status retire_ticket(struct svmx__part *part) {
-    enum svmx_status status = wait_for_ticket(part);
-    if (status != SVMX_OK) note_wait_failure(part, status);
+    const struct svmx__deadline deadline = svmx__deadline_of(part);
+    enum svmx_status status = wait_for_ticket(part, &deadline);
+    if (status != SVMX_OK) note_wait_failure(part, status, &deadline);
     return part->device->host_memory ? refuse_ticket(part, status) : status;
 }
 

@@ -21,6 +21,7 @@ enum svmx__setting {
     SVMX__POOL_BYTES,
     SVMX__MAX_PIPELINES,
     SVMX__TIMEOUT_MS,
+    SVMX__TIMEOUT_MIN_MS,
     SVMX__LOG_LEVEL,
     SVMX__CACHE_DIR, /* its text is a path or "off", never the default as it is shown */
     SVMX__CACHE_BYTES,

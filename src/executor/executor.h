@@ -184,6 +184,15 @@ void svmx__results_reset(struct svmx_batch *batch);
 void svmx__copy_in(const struct svmx__part *part, void *staging, uint64_t offset, uint64_t bytes);
 void svmx__copy_out(const struct svmx__part *part, const void *staging, uint64_t bytes);
 
+/* ---- deadline.c ---- */
+
+/* How long a device may take for a launch, from hand-over on, and whose wish that is, for the receipt. */
+struct svmx__deadline {
+    uint64_t ns;
+    const char *origin;
+};
+struct svmx__deadline svmx__deadline_of(const struct svmx__part *part);
+
 /* ---- policy.c ---- */
 
 /* Fills policies, and how choices learns, from the settings. ARGUMENT names what is wrong. */

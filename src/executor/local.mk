@@ -13,6 +13,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/config.c %D%/config.h \
 	%D%/copy.c \
 	%D%/curve.h \
+	%D%/deadline.c \
 	%D%/device.c \
 	%D%/dispatch.c \
 	%D%/examples.c \

@@ -52,6 +52,7 @@ static struct fake {
     bool ticket_first;         /* an inline device answers a ticket and computes in wait */
     struct svmx_timing timing; /* what its clock says of every launch */
     bool honest_clock;         /* it says how long it computed */
+    unsigned delay_ms;         /* each launch takes so long */
     unsigned builders;         /* a build goes on when so many were called */
     struct {
         unsigned from, count; /* calls with the numbers from .. from + count - 1 fail */
@@ -302,6 +303,8 @@ static enum svmx_status fake_wait(void *self, uint32_t device, uint64_t id, uint
         if (!ticket) abort(); /* waited for twice */
         *at = ticket->next;
         const uint64_t start = fake.host->now(fake.host);
+        const struct timespec delay = {0, (long)fake.delay_ms * 1000000};
+        if (fake.delay_ms) (void)nanosleep(&delay, NULL);
         if (status == SVMX_OK) fake_compute(ticket);
         if (fake.honest_clock) timing->compute_ns = fake.host->now(fake.host) - start;
         free(ticket);
