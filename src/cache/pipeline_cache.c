@@ -133,7 +133,8 @@ static bool empty_one(struct svmx__pipeline_cache *cache, size_t keep, struct sv
     int32_t idle = 0;
     if (entry && holding > keep &&
         atomic_compare_exchange_strong_explicit(&entry->users, &idle, -1, memory_order_acquire, memory_order_relaxed)) {
-        *taken = (struct svmx__pipeline){.key = entry->key, .verdict = entry->verdict, .compiled = entry->compiled};
+        *taken = (struct svmx__pipeline){
+            .key = entry->key, .life = entry->life, .verdict = entry->verdict, .compiled = entry->compiled};
         entry->compiled = NULL;
         emptied = true;
     }

@@ -24,8 +24,11 @@
 #include <stdbool.h>
 #include <svmx/plugin.h>
 
+struct svmx__life; /* executor.h; for those who drop it */
+
 struct svmx__pipeline {
     struct svmx__key key;
+    struct svmx__life *life;        /* that built it */
     enum svmx_status verdict;       /* OK; UNSUPPORTED, WRONG_RESULT, BACKEND...: not to be used */
     struct svmx_pipeline *compiled; /* the plugin's; NULL unless the verdict is OK */
     char reason[128];               /* of a refusal */

@@ -30,6 +30,7 @@
 #include <svmx/svmx.h>
 
 struct svmx__device;
+struct svmx__life;
 struct svmx__block;
 
 /* Something for a device's submitter to do. Its queue holds nothing else. */
@@ -89,6 +90,7 @@ struct svmx__part {
     enum svmx_status built; /* what became of the build that it waited for; an error has its reason in `reason` */
 
     /* stage */
+    struct svmx__life *life; /* of the device; set before stage by the self-test, else by stage */
     const struct svmx__layout *layout;
     const struct svmx__pipeline *pipeline; /* set before stage by the self-test, else by stage */
     bool pinned;                           /* the pipeline, by stage; collect unpins it */
@@ -107,7 +109,7 @@ struct svmx__part {
 
     /* outputs in the library's memory, until the batch is reset or armed again */
     struct svmx__staging *library;
-    struct svmx__device *library_device; /* whose memory it is */
+    struct svmx__life *library_life; /* whose memory it is */
 
     /* for the receipt */
     uint64_t queued_ns, start_ns, dispatch_ns, done_ns, end_ns;

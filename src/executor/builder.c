@@ -24,6 +24,7 @@ struct svmx__build {
     struct svmx__work proof; /* first: the errand that takes the candidate to the submitter */
     struct svmx__build *next;
     struct svmx__device *device;
+    struct svmx__life *life; /* of the device, that it is built in */
     const struct svmx__op *op;
     struct svmx__key key;
     struct svmx__part *parked; /* that wait for it, newest first, by their links; under builder->lock */
@@ -95,14 +96,14 @@ static enum svmx_status make_candidate(struct svmx__build *build, uint32_t varia
                                             .variant = variant};
     build->why.line[0] = '\0';
     build->trial_ns = 0;
-    build->candidate = (struct svmx__pipeline){.key = build->key};
+    build->candidate = (struct svmx__pipeline){.key = build->key, .life = build->life};
     enum svmx_status status = svmx__pipeline_build(device, build->op, &desc, &build->candidate, &build->why);
     if (status != SVMX_OK) return status;
     if (svmx__pipeline_cache_knows(&device->executor->pipelines, &build->key, build->candidate.compiled))
         return SVMX_OK;
     status = have_proved(build);
     if (status != SVMX_OK && status != SVMX_TIMEOUT) /* else the device may still be running it */
-        svmx__pipeline_drop(device, build->candidate.compiled);
+        svmx__pipeline_drop(build->life, build->candidate.compiled);
     return status;
 }
 
@@ -121,7 +122,7 @@ static enum svmx_status try_variant(struct svmx__build *build, uint32_t variant,
     }
     if (status != SVMX_OK) return status;
     bool better = !outcome->best || build->trial_ns < outcome->best_ns;
-    svmx__pipeline_drop(device, better ? outcome->best : build->candidate.compiled);
+    svmx__pipeline_drop(build->life, better ? outcome->best : build->candidate.compiled);
     if (better) {
         *outcome = (struct outcome){.best = build->candidate.compiled,
                                     .best_ns = build->trial_ns,
@@ -160,15 +161,18 @@ static void try_all(struct svmx__build *build, uint8_t chosen, struct outcome *o
 
 static void drop_entry(void *user, const struct svmx__pipeline *entry) {
     struct svmx_executor *executor = user;
-    svmx__pipeline_drop(&executor->devices[entry->key.device], entry->compiled);
+    svmx__pipeline_drop(entry->life, entry->compiled);
     svmx__route_publish(executor, entry->key.op); /* the device is not ready for that bucket any more */
 }
 
 /* Files the outcome: what does not count for ever is only told to those who wait, and tried again for the next. */
 static void file(struct svmx__build *build, struct outcome *outcome) {
     struct svmx__device *device = build->device;
-    struct svmx__pipeline made = {
-        .key = build->key, .verdict = outcome->verdict, .compiled = outcome->best, .bounded = true};
+    struct svmx__pipeline made = {.key = build->key,
+                                  .life = build->life,
+                                  .verdict = outcome->verdict,
+                                  .compiled = outcome->best,
+                                  .bounded = true};
     const struct svmx__pipeline *entry;
     (void)snprintf(made.reason, sizeof made.reason, "%.*s", (int)sizeof made.reason - 1, outcome->why.line);
     if (svmx__pipeline_file(device, build->op, &made, &entry) != SVMX_OK)
@@ -189,7 +193,8 @@ static void settle(struct svmx__build *build, struct outcome *outcome) {
     }
     if (!svmx__verdict_counts(outcome->verdict)) return;
     device->chosen[build->op->id] = outcome->best ? (uint8_t)(outcome->variant + 1) : 0;
-    if (outcome->best && !outcome->kept && first) svmx__keep_binary(device, build->op, outcome->variant, outcome->best);
+    if (outcome->best && !outcome->kept && first)
+        svmx__keep_binary(build->life, build->op, outcome->variant, outcome->best);
     file(build, outcome);
 }
 
@@ -203,11 +208,12 @@ static struct svmx__build *find_build(struct svmx__builder *builder, const struc
 }
 
 /* Under the lock. NULL: no memory. */
-static struct svmx__build *add_build(struct svmx__device *device, const struct svmx__op *op,
-                                     const struct svmx__key *key) {
+static struct svmx__build *add_build(struct svmx__life *life, const struct svmx__op *op, const struct svmx__key *key) {
+    struct svmx__device *device = life->device;
     struct svmx__build *build = calloc(1, sizeof *build);
     if (!build) return NULL;
     build->device = device;
+    build->life = life;
     build->op = op;
     build->key = *key;
     struct svmx__build **at = &device->builder.builds;
@@ -218,18 +224,20 @@ static struct svmx__build *add_build(struct svmx__device *device, const struct s
 }
 
 /* Under the lock. The build for a key, made if there is none; NULL: it is settled already, or there is no memory. */
-static struct svmx__build *want(struct svmx__device *device, const struct svmx__op *op, const struct svmx__key *key) {
+static struct svmx__build *want(struct svmx__life *life, const struct svmx__op *op, const struct svmx__key *key) {
+    struct svmx__device *device = life->device;
     if (svmx__pipeline_cache_peek(&device->executor->pipelines, key)) return NULL;
     struct svmx__build *build = find_build(&device->builder, key);
-    return build || device->builder.closing ? build : add_build(device, op, key);
+    return build || device->builder.closing ? build : add_build(life, op, key);
 }
 
 void svmx__build_request(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket,
                          struct svmx__part *parked) {
     struct svmx__builder *builder = &device->builder;
-    const struct svmx__key key = {device->id, op->id, bucket, 0};
+    struct svmx__life *life = svmx__life_of(device);
+    const struct svmx__key key = {device->id, op->id, bucket, life->number};
     pthread_mutex_lock(&builder->lock);
-    struct svmx__build *build = want(device, op, &key);
+    struct svmx__build *build = want(life, op, &key);
     if (build && parked) {
         parked->errand.link.next = build->parked ? &build->parked->errand.link : NULL;
         build->parked = parked;
@@ -243,9 +251,10 @@ void svmx__build_request(struct svmx__device *device, const struct svmx__op *op,
 
 void svmx__build_wait(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket) {
     struct svmx__builder *builder = &device->builder;
-    const struct svmx__key key = {device->id, op->id, bucket, 0};
+    struct svmx__life *life = svmx__life_of(device);
+    const struct svmx__key key = {device->id, op->id, bucket, life->number};
     pthread_mutex_lock(&builder->lock);
-    if (want(device, op, &key))
+    if (want(life, op, &key))
         while (find_build(builder, &key)) pthread_cond_wait(&builder->changed, &builder->lock);
     pthread_mutex_unlock(&builder->lock);
 }

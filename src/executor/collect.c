@@ -19,7 +19,7 @@
 /* A final status of the ticket, or TIMEOUT. */
 static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct svmx__deadline *deadline) {
     struct svmx__device *device = part->device;
-    const struct svmx_backend *instance = &device->backend->instance;
+    const struct svmx_backend *instance = &part->life->backend->instance;
     const uint64_t end = deadline->ns < UINT64_MAX - part->dispatch_ns ? part->dispatch_ns + deadline->ns : UINT64_MAX;
     for (;;) {
         uint64_t now = svmx__clock_ns();
@@ -53,7 +53,7 @@ static void release_all(struct svmx__part *part) {
     struct svmx__staging **const held[] = {&part->staging_in, &part->staging_out, &part->inputs, &part->outputs,
                                            &part->scratch};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
-        svmx__staging_release(&part->device->pool, *held[i]);
+        svmx__staging_release(&part->life->pool, *held[i]);
         *held[i] = NULL;
     }
 }
@@ -62,12 +62,12 @@ static void release_all(struct svmx__part *part) {
 static void set_aside(struct svmx__part *part) {
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     if (part->block) part->block->aside = true;
-    atomic_store_explicit(&part->device->abandoned, true, memory_order_relaxed); /* read by svmx__devices_stop */
+    atomic_store_explicit(&part->life->abandoned, true, memory_order_relaxed); /* read by svmx__lives_settle */
 }
 
 static void note_wait_failure(struct svmx__part *part, enum svmx_status status, const struct svmx__deadline *deadline) {
     char line[96];
-    svmx__host_take_error(part->device->backend, line, sizeof line);
+    svmx__host_take_error(part->life->backend, line, sizeof line);
     if (status == SVMX_TIMEOUT)
         (void)snprintf(part->reason, sizeof part->reason, "no answer within the timeout of %.3g ms (%s)",
                        (double)deadline->ns / 1e6, deadline->origin);

@@ -13,7 +13,7 @@
 
 enum svmx_status svmx__dispatch(struct svmx__part *part) {
     struct svmx__device *device = part->device;
-    const struct svmx_backend *instance = &device->backend->instance;
+    const struct svmx_backend *instance = &part->life->backend->instance;
     const struct svmx_command_list list = {.size = sizeof list,
                                            .command_size = sizeof(struct svmx_command),
                                            .commands = part->commands,
@@ -25,7 +25,7 @@ enum svmx_status svmx__dispatch(struct svmx__part *part) {
     enum svmx_status status = instance->ops->submit(instance->self, &submission, &part->ticket);
     if (status != SVMX_OK) {
         char line[96];
-        svmx__host_take_error(device->backend, line, sizeof line);
+        svmx__host_take_error(part->life->backend, line, sizeof line);
         (void)snprintf(part->reason, sizeof part->reason, "submit: %s: %s", svmx_status_name(status), line);
     }
     return status;

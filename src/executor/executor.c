@@ -14,10 +14,8 @@
 /* ---- open and close ------------------------------------------------------------------------------------------ */
 
 static void drop_pipeline(void *user, const struct svmx__pipeline *entry) {
-    struct svmx_executor *executor = user;
-    const struct svmx__device *device = &executor->devices[entry->key.device];
-    if (entry->compiled && !device->backend->abandoned)
-        device->backend->instance.ops->pipeline_free(device->backend->instance.self, entry->compiled);
+    (void)user;
+    if (entry->compiled && !entry->life->backend->abandoned) svmx__pipeline_drop(entry->life, entry->compiled);
 }
 
 static enum svmx_status check_goal(uint32_t goal, struct svmx__text *why) {
@@ -90,7 +88,7 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     svmx__team_stop(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
 free_pipelines:
-    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
+    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
 free_records:
     svmx__records_fini(&executor->records);
 free_routes:
@@ -194,7 +192,7 @@ void svmx_close(svmx_executor_t *executor) {
     svmx__devices_stop(executor);
     svmx__team_stop(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
-    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
+    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
     svmx__records_fini(&executor->records);
     save_profile(executor);
     svmx__route_fini(executor);

@@ -52,23 +52,35 @@ enum svmx__fitness { SVMX__UNTRIED, SVMX__FIT, SVMX__UNFIT };
 /* Buckets are powers of two; larger ones share the last line of the table. */
 enum { SVMX__BUCKETS = 48 };
 
+/* One life of a device: an opened instance of its plugin, and the memory that came from it. A device that was given up
+ * comes back with a new one, while work may still hold what is of the old: lives end with the executor. life.c */
+struct svmx__life {
+    struct svmx__device *device;
+    struct svmx__backend *backend; /* in the first life the registry's, later `own` */
+    struct svmx__backend own;
+    struct svmx__staging_pool pool;
+    uint32_t number;       /* from 0; in the keys of its pipelines */
+    atomic_bool abandoned; /* it holds memory of ours past a deadline: its backend is never closed */
+    struct svmx__life *before;
+};
+
 struct svmx__device {
     struct svmx_executor *executor;
-    struct svmx__backend *backend;
-    uint32_t id;    /* in the executor */
-    uint32_t index; /* in the backend */
+    const struct svmx__backend *backend; /* of the first life: for its name and its plugin */
+    uint32_t id;                         /* in the executor */
+    uint32_t index;                      /* in the backend */
     struct svmx_device_info info;
     bool inline_; /* SVMX_DEVICE_INLINE: any thread may submit */
     bool host_memory;
-    struct svmx__staging_pool pool;
-    struct svmx__queue queue; /* of parts */
-    pthread_t submitter;      /* pops the queue; the only one that submits, unless inline_ */
+    struct svmx__life first;
+    _Atomic(struct svmx__life *) life; /* the present one: release when it begins, acquire where work starts */
+    struct svmx__queue queue;          /* of parts */
+    pthread_t submitter;               /* pops the queue; the only one that submits, unless inline_ */
     bool has_submitter;
     struct svmx__builder builder;   /* unless inline_ */
     uint8_t chosen[SVMX__OP_LIMIT]; /* 1 + the variant that was fastest, by operation; 0: not known. The builder's. */
 
     atomic_bool usable;                      /* false: given up */
-    atomic_bool abandoned;                   /* it holds memory of ours past a deadline: its backend is never closed */
     _Atomic uint8_t fitness[SVMX__OP_LIMIT]; /* enum svmx__fitness by operation */
     atomic_uint_fast64_t tasks, launches, bytes_in, bytes_out, busy_ns, device_ns, failures;
     _Atomic uint32_t clock;                    /* enum svmx_device_clock */
@@ -132,6 +144,18 @@ enum svmx_status svmx__devices_start(struct svmx_executor *executor, struct svmx
 /* Ends submitters after their queues are empty, frees pools and devices. Safe after a partial start. */
 void svmx__devices_stop(struct svmx_executor *executor);
 void svmx__devices_free(struct svmx_executor *executor);
+
+/* ---- life.c ---- */
+
+static inline struct svmx__life *svmx__life_of(const struct svmx__device *device) {
+    return atomic_load_explicit(&device->life, memory_order_acquire);
+}
+/* The first life of a device, in the instance that the registry opened. */
+void svmx__life_begin(struct svmx__device *device, struct svmx__backend *backend);
+/* Nothing of the device is under way any more: says of each life whether its instance may be closed. Then, once pipelines
+ * are gone, gives back what the lives hold. */
+void svmx__lives_settle(struct svmx__device *device);
+void svmx__lives_end(struct svmx__device *device);
 
 /* ---- pipeline.c ---- */
 
@@ -244,7 +268,7 @@ enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct 
                                       struct svmx__text *why);
 enum svmx_status svmx__pipeline_file(struct svmx__device *device, const struct svmx__op *op,
                                      const struct svmx__pipeline *made, const struct svmx__pipeline **entry);
-void svmx__pipeline_drop(struct svmx__device *device, struct svmx_pipeline *compiled);
+void svmx__pipeline_drop(struct svmx__life *life, struct svmx_pipeline *compiled);
 /* A build that failed for want of memory, or on a device that is gone, says nothing of the operation. */
 bool svmx__verdict_counts(enum svmx_status verdict);
 
@@ -262,7 +286,7 @@ enum svmx_status svmx__profile_save(const struct svmx_executor *executor, struct
 /* What an earlier process kept of a variant; free() takes it. NULL: nothing. */
 void *svmx__kept_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant, size_t *bytes);
 /* Keeps what the plugin gives for a pipeline that was proved, and which variant was the fastest. */
-void svmx__keep_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant,
+void svmx__keep_binary(struct svmx__life *life, const struct svmx__op *op, uint32_t variant,
                        struct svmx_pipeline *compiled);
 /* It did not prove itself. */
 void svmx__unkeep_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant);

@@ -200,7 +200,8 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
                              .cache_evicted = read(&executor->binaries.evicted)};
     for (uint32_t i = 0; i < executor->device_count; i++) {
         now.launches += read(&executor->devices[i].launches);
-        add_pool(&now, &executor->devices[i].pool);
+        for (struct svmx__life *life = svmx__life_of(&executor->devices[i]); life; life = life->before)
+            add_pool(&now, &life->pool);
     }
     add_choices(&now, executor);
     svmx__give(stats, &now, sizeof now);

@@ -24,6 +24,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/inspect.c \
 	%D%/kept.c \
 	%D%/learn.c \
+	%D%/life.c \
 	%D%/line.h \
 	%D%/log_read.c %D%/log_read.h \
 	%D%/min_bucket.c \

@@ -13,19 +13,19 @@
 #include <stdio.h>
 #include <string.h>
 
-void svmx__pipeline_drop(struct svmx__device *device, struct svmx_pipeline *compiled) {
-    if (compiled) device->backend->instance.ops->pipeline_free(device->backend->instance.self, compiled);
+void svmx__pipeline_drop(struct svmx__life *life, struct svmx_pipeline *compiled) {
+    if (compiled) life->backend->instance.ops->pipeline_free(life->backend->instance.self, compiled);
 }
 
 enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct svmx__op *op,
                                       const struct svmx_pipeline_desc *desc, struct svmx__pipeline *made,
                                       struct svmx__text *why) {
-    const struct svmx_backend *instance = &device->backend->instance;
+    const struct svmx_backend *instance = &made->life->backend->instance;
     enum svmx_status status = instance->ops->pipeline_build(instance->self, device->index, desc, &made->compiled);
     if (status == SVMX_OK) return SVMX_OK;
     char line[256];
     made->compiled = NULL;
-    svmx__host_take_error(device->backend, line, sizeof line);
+    svmx__host_take_error(made->life->backend, line, sizeof line);
     return svmx__fail(why, status, "building %s: %s%s%s", op->name, svmx_status_name(status),
                       status == SVMX_ERR_UNSUPPORTED ? "" : ": ", status == SVMX_ERR_UNSUPPORTED ? "" : line);
 }
@@ -47,7 +47,7 @@ enum svmx_status svmx__pipeline_file(struct svmx__device *device, const struct s
     if (made->verdict != SVMX_OK) announce(device, op, made->verdict, made->reason);
     bool filed = false;
     enum svmx_status status = svmx__pipeline_cache_insert(&device->executor->pipelines, made, entry, &filed);
-    if (!filed) svmx__pipeline_drop(device, made->compiled); /* one free a build, also where a pointer came twice */
+    if (!filed) svmx__pipeline_drop(made->life, made->compiled); /* one free a build, also where a pointer came twice */
     return status;
 }
 
@@ -62,7 +62,7 @@ static enum svmx_status build_here(struct svmx__device *device, const struct svm
     if (svmx__pipeline_cache_knows(&device->executor->pipelines, &made->key, made->compiled)) return SVMX_OK;
     status = svmx__selftest(device, op, made, why);
     if (status != SVMX_OK) {
-        if (status != SVMX_TIMEOUT) svmx__pipeline_drop(device, made->compiled); /* else it may still be running */
+        if (status != SVMX_TIMEOUT) svmx__pipeline_drop(made->life, made->compiled); /* else it may still be running */
         made->compiled = NULL;
     }
     return status;
@@ -70,7 +70,7 @@ static enum svmx_status build_here(struct svmx__device *device, const struct svm
 
 static enum svmx_status prepare_here(struct svmx__part *part, const struct svmx__key *key) {
     struct svmx__device *device = part->device;
-    struct svmx__pipeline made = {.key = *key};
+    struct svmx__pipeline made = {.key = *key, .life = part->life};
     struct svmx__text why = {""};
     made.verdict = build_here(device, part->op, &made, &why);
     (void)snprintf(made.reason, sizeof made.reason, "%.*s", (int)sizeof made.reason - 1, why.line);
@@ -93,7 +93,7 @@ static enum svmx_status prepare_pinned(struct svmx__part *part, const struct svm
 
 enum svmx_status svmx__prepare(struct svmx__part *part) {
     struct svmx__device *device = part->device;
-    const struct svmx__key key = {device->id, part->op->id, part->bucket, 0};
+    const struct svmx__key key = {device->id, part->op->id, part->bucket, part->life->number};
     part->pipeline = svmx__pipeline_cache_find(&device->executor->pipelines, &key);
     if (part->pipeline && part->pipeline->verdict == SVMX_OK)
         return part->pipeline->bounded ? prepare_pinned(part, part->pipeline) : SVMX_OK;

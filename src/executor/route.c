@@ -26,7 +26,7 @@ static bool serves(const struct svmx__device *device, uint32_t op) {
 }
 
 static bool is_built(const struct svmx__device *device, uint32_t op, uint64_t bucket) {
-    const struct svmx__key key = {device->id, op, bucket, 0};
+    const struct svmx__key key = {device->id, op, bucket, svmx__life_of(device)->number};
     return device->inline_ || svmx__pipeline_cache_peek(&device->executor->pipelines, &key) != NULL;
 }
 

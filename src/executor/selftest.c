@@ -71,6 +71,7 @@ static enum svmx_status run_rows(struct svmx__device *device, const struct svmx_
                               .first_unit = rows->first_unit,
                               .bucket = pipeline->key.bucket,
                               .device = device,
+                              .life = pipeline->life,
                               .pipeline = pipeline,
                               .timeout_ns = PATIENCE * device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS};
     enum svmx_status status = svmx__stage(&part);

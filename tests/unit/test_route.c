@@ -29,6 +29,7 @@ static void make(void) {
         devices[i].id = i;
         devices[i].inline_ = i >= 2;
         atomic_init(&devices[i].usable, true);
+        atomic_init(&devices[i].life, &devices[i].first);
         pthread_mutex_init(&devices[i].builder.lock, NULL);
         devices[i].builder.closing = true; /* requests are taken and go nowhere: there is no thread */
     }
