@@ -394,7 +394,7 @@ struct svmx_device {
     uint32_t kind;  /* enum svmx_device_kind */
     uint32_t flags; /* enum svmx_device_flags */
     uint32_t threads;
-    uint32_t usable; /* 0 after it was given up */
+    uint32_t usable; /* 1: it may have work; 0: it is resting or lost */
     uint64_t memory_bytes, max_alloc_bytes;
     /* What it did. */
     uint64_t tasks, launches, bytes_in, bytes_out;
@@ -402,9 +402,23 @@ struct svmx_device {
     uint64_t failures;
     uint64_t
         device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
-    uint64_t backlog_ns; /* what it has still to do, as expected; devices on the host's cores have one backlog */
-    uint32_t clock;      /* enum svmx_device_clock */
-    uint32_t reserved;
+    uint64_t backlog_ns;     /* what it has still to do, as expected; devices on the host's cores have one backlog */
+    uint32_t clock;          /* enum svmx_device_clock */
+    uint32_t health;         /* enum svmx_health */
+    uint32_t strikes;        /* failures that are held against it, 0 to 3 */
+    uint32_t quarantined;    /* operations that it does not get because it gave wrong bytes for them */
+    char health_reason[128]; /* why it is not healthy, else "" */
+};
+
+/* How far a device is trusted, by this executor alone. docs/RELIABILITY.md. */
+enum svmx_health {
+    SVMX_HEALTHY = 1,
+    SVMX_SUSPECT =
+        2, /* it failed lately, or has come back and is watched: each launch is compared with another device */
+    SVMX_RESTING =
+        3, /* three failures within 60 s: it has no work until it is rebuilt and tested; 1 s at first, then longer */
+    SVMX_LOST = 4,       /* it kept work past its deadline, or said that it is lost; then as RESTING */
+    SVMX_QUARANTINED = 5 /* healthy but for operations that it gave wrong bytes for: these it does not get */
 };
 
 /* Whether a device tells how long things took. */
@@ -422,6 +436,14 @@ SVMX_EXPORT uint32_t svmx_device_count(const svmx_executor_t *executor);
 /* Describes a device and its counters at this moment. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index,
                                              struct svmx_device *device);
+
+/*
+ * Forgets what is held against a device and has it rebuilt now: its plugin is opened again, all operations that it served are
+ * tested, and then it serves, or rests. Not its quarantine: that goes with the driver, or with the profile. Returns at
+ * once; svmx_device_get tells how it went. Errors: ARGUMENT (NULL), UNKNOWN (no such number), UNSUPPORTED (the reference code
+ * has nothing to rebuild), CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_device_reset(svmx_executor_t *executor, uint32_t index);
 
 enum svmx_load_verdict {
     SVMX_LOADED = 1,

@@ -217,7 +217,7 @@ bool svmx__pipeline_cache_knows(struct svmx__pipeline_cache *cache, const struct
     for (size_t i = 0; i <= table->mask && !known; i++) {
         const struct svmx__pipeline *entry = atomic_load_explicit(&table->slots[i], memory_order_relaxed);
         known = entry && entry->compiled && entry->compiled == compiled && entry->key.device == key->device &&
-                entry->key.op == key->op;
+                entry->key.op == key->op && entry->key.life == key->life;
     }
     pthread_mutex_unlock(&cache->lock);
     return known;

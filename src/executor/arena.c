@@ -18,7 +18,7 @@ enum { FIRST_BYTES = 64 << 10, ALIGNMENT = 64 };
 static struct svmx__device *likely_device(struct svmx_executor *executor) {
     for (uint32_t i = 0; i < executor->device_count; i++) {
         struct svmx__device *device = &executor->devices[i];
-        if (!device->host_memory && atomic_load_explicit(&device->usable, memory_order_relaxed)) return device;
+        if (!device->host_memory && svmx__health_serves(&device->health)) return device;
     }
     return &executor->devices[executor->device_count - 1];
 }

@@ -175,7 +175,7 @@ static enum svmx_status latency(struct measure *measure, bool in, double *ns) {
 
 static enum svmx_status measure_all(struct measure *measure) {
     struct svmx_bandwidth *to = &measure->result;
-    if (!atomic_load_explicit(&measure->device->usable, memory_order_relaxed))
+    if (atomic_load_explicit(&measure->life->over, memory_order_relaxed))
         return svmx__fail(&measure->why, SVMX_ERR_DEVICE_LOST, "%s was given up", measure->device->info.name);
     enum svmx_status status = alloc_all(measure);
     if (status == SVMX_OK) status = latency(measure, true, &to->latency_in_ns);

@@ -106,6 +106,7 @@ struct svmx__part {
     uint64_t ticket;
     struct svmx_timing timing;
     enum svmx_status status;
+    bool compared; /* with a run elsewhere, and found to be right */
 
     /* outputs in the library's memory, until the batch is reset or armed again */
     struct svmx__staging *library;

@@ -40,15 +40,6 @@ static void take_results(struct svmx__part *part) {
     if (part->library_bytes) svmx__results_stay(part);
 }
 
-/* A device that keeps a ticket past the deadline, or says that it is lost, is not used again. */
-static void give_up(struct svmx__device *device, const char *reason) {
-    /* relaxed: one thread gets to publish it; what route reads goes through the lock of svmx__route_publish */
-    if (!atomic_exchange_explicit(&device->usable, false, memory_order_relaxed)) return;
-    svmx__log(&device->executor->log, SVMX_LOG_ERROR, "%s (%s) is given up: %s", device->info.name,
-              device->backend->name, reason);
-    svmx__route_publish_all(device->executor);
-}
-
 static void release_all(struct svmx__part *part) {
     struct svmx__staging **const held[] = {&part->staging_in, &part->staging_out, &part->inputs, &part->outputs,
                                            &part->scratch};
@@ -80,7 +71,7 @@ static void note_wait_failure(struct svmx__part *part, enum svmx_status status, 
  * meets it first, in memory of the library. */
 static enum svmx_status refuse_ticket(struct svmx__part *part, enum svmx_status status) {
     (void)snprintf(part->reason, sizeof part->reason, "submit answered a ticket, but HOST_MEMORY must be done at once");
-    give_up(part->device, part->reason);
+    svmx__device_lost(part, true);
     return status == SVMX_OK ? SVMX_ERR_BACKEND : status;
 }
 
@@ -95,6 +86,9 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
     enum svmx_status status = so_far;
     if (status == SVMX_OK && part->ticket != 0) status = retire_ticket(part);
     part->done_ns = svmx__clock_ns();
+    part->compared = false;
+    if (status == SVMX_OK && part->batch && svmx__health_is_watched(&part->device->health))
+        status = svmx__compare(part);
     if (status == SVMX_OK && !part->device->host_memory) take_results(part);
     if (status == SVMX_TIMEOUT)
         set_aside(part);
@@ -102,6 +96,6 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
         release_all(part);
     if (part->pinned && status != SVMX_TIMEOUT) svmx__pipeline_unpin(part->pipeline); /* else it may still be running */
     part->pinned = false;
-    if (status == SVMX_TIMEOUT || status == SVMX_ERR_DEVICE_LOST) give_up(part->device, part->reason);
+    if (status == SVMX_TIMEOUT || status == SVMX_ERR_DEVICE_LOST) svmx__device_lost(part, false);
     return status;
 }

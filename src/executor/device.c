@@ -126,7 +126,7 @@ static void device_init(struct svmx__device *device, struct svmx_executor *execu
     device->info = found->info;
     device->inline_ = (found->info.flags & SVMX_DEVICE_INLINE) != 0;
     device->host_memory = (found->info.flags & SVMX_DEVICE_HOST_MEMORY) != 0;
-    atomic_init(&device->usable, true);
+    svmx__health_init(&device->health);
     svmx__life_begin(device, found->backend);
 }
 
@@ -223,7 +223,11 @@ void svmx__devices_stop(struct svmx_executor *executor) {
 }
 
 void svmx__devices_free(struct svmx_executor *executor) {
-    for (uint32_t i = 0; i < executor->device_count; i++) svmx__lives_end(&executor->devices[i]);
+    for (uint32_t i = 0; i < executor->device_count; i++) {
+        svmx__lives_end(&executor->devices[i]);
+        svmx__quarantine_free(&executor->devices[i]);
+        svmx__health_fini(&executor->devices[i].health);
+    }
     free(executor->devices);
     executor->devices = NULL;
     executor->device_count = 0;

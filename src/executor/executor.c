@@ -66,6 +66,7 @@ static enum svmx_status open_registry(struct svmx_executor *executor, const stru
 static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx__text *why) {
     enum svmx_status status = svmx__devices_find(executor, why);
     if (status != SVMX_OK) return status;
+    svmx__recovery_init(executor);
     svmx__route_init(executor);
     svmx__profile_load(executor);
     status = svmx__policies_read(executor, why);

@@ -17,8 +17,10 @@
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
+#include "executor/batch.h"
 #include "executor/choice.h"
 #include "executor/config.h"
+#include "executor/health.h"
 #include "executor/record.h"
 #include "ops/operations.h"
 #include "plugin/registry.h"
@@ -47,7 +49,7 @@ struct svmx__contention {
 };
 
 /* What is known of an operation on a device. */
-enum svmx__fitness { SVMX__UNTRIED, SVMX__FIT, SVMX__UNFIT };
+enum svmx__fitness { SVMX__UNTRIED, SVMX__FIT, SVMX__UNFIT, SVMX__QUARANTINED };
 
 /* Buckets are powers of two; larger ones share the last line of the table. */
 enum { SVMX__BUCKETS = 48 };
@@ -60,8 +62,23 @@ struct svmx__life {
     struct svmx__backend own;
     struct svmx__staging_pool pool;
     uint32_t number;       /* from 0; in the keys of its pipelines */
+    atomic_bool over;      /* the device was given up, or has another one: no more work */
     atomic_bool abandoned; /* it holds memory of ours past a deadline: its backend is never closed */
     struct svmx__life *before;
+};
+
+/* The errand that rebuilds a device. recovery.c */
+struct svmx__recall {
+    struct svmx__work errand; /* first */
+    struct svmx__device *device;
+    atomic_bool under_way;
+};
+
+/* An operation that a device gave wrong bytes for. quarantine.c */
+struct svmx__quarantined {
+    struct svmx__quarantined *next;
+    const struct svmx__op *op;
+    char reason[SVMX__REASON_BYTES];
 };
 
 struct svmx__device {
@@ -80,8 +97,12 @@ struct svmx__device {
     struct svmx__builder builder;   /* unless inline_ */
     uint8_t chosen[SVMX__OP_LIMIT]; /* 1 + the variant that was fastest, by operation; 0: not known. The builder's. */
 
-    atomic_bool usable;                      /* false: given up */
-    _Atomic uint8_t fitness[SVMX__OP_LIMIT]; /* enum svmx__fitness by operation */
+    struct svmx__health health;
+    struct svmx__recall recall;
+    uint32_t life_count;                             /* lives that there were; the submitter's */
+    struct svmx__life *left;                         /* lives that never served, and hold a ticket; the submitter's */
+    _Atomic(struct svmx__quarantined *) quarantined; /* the last first */
+    _Atomic uint8_t fitness[SVMX__OP_LIMIT];         /* enum svmx__fitness by operation */
     atomic_uint_fast64_t tasks, launches, bytes_in, bytes_out, busy_ns, device_ns, failures;
     _Atomic uint32_t clock;                    /* enum svmx_device_clock */
     _Atomic uint64_t launched[SVMX__OP_LIMIT]; /* bit n: a launch of about 2^n units was there before */
@@ -127,6 +148,9 @@ struct svmx_executor {
     pthread_cond_t room;       /* under_way went down */
     uint32_t under_way;        /* batches between svmx_submit and completion */
 
+    _Atomic uint64_t look_ns;    /* when the next device has rested; recovery.c */
+    _Atomic uint64_t stopped_ns; /* 0, or what time it is for rests: tests let it pass */
+
     struct svmx__spin waiting; /* of callers for batches */
     atomic_uint_fast64_t batches, tasks, cancelled, fallbacks;
 };
@@ -152,10 +176,49 @@ static inline struct svmx__life *svmx__life_of(const struct svmx__device *device
 }
 /* The first life of a device, in the instance that the registry opened. */
 void svmx__life_begin(struct svmx__device *device, struct svmx__backend *backend);
+/* Another one, in an instance of its own, that the device does not have yet. Only its submitter may. What the plugin
+ * answered; UNKNOWN: the device is not there any more, or is another one now; MEMORY. */
+enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life **life, struct svmx__text *why);
+/* The device has it from now on. */
+void svmx__life_replace(struct svmx__life *life);
+/* It never served. NULL is fine. */
+void svmx__life_discard(struct svmx__life *life);
 /* Nothing of the device is under way any more: says of each life whether its instance may be closed. Then, once pipelines
  * are gone, gives back what the lives hold. */
 void svmx__lives_settle(struct svmx__device *device);
 void svmx__lives_end(struct svmx__device *device);
+
+/* ---- recovery.c: giving devices up, and having them back ---- */
+
+void svmx__recovery_init(struct svmx_executor *executor);
+/* A launch failed, with part->status and part->reason; no lock is held. */
+void svmx__device_failed(const struct svmx__part *part);
+/* The device keeps a ticket past its deadline, or says that it is lost; for_good: it broke a rule, and stays away. */
+void svmx__device_lost(const struct svmx__part *part, bool for_good);
+/* Sees whether somebody has rested enough; only if look_ns is not NEVER. */
+void svmx__recovery_look(struct svmx_executor *executor);
+
+/* ---- quarantine.c ---- */
+
+/* Takes an operation from a device for good, and keeps that on disk. No lock is held; blocks on the disk. */
+void svmx__quarantine(struct svmx__device *device, const struct svmx__op *op, const char *reason);
+/* The same of what the profile had. */
+void svmx__quarantine_restore(struct svmx__device *device, const struct svmx__op *op, const char *reason);
+/* Does the profile have it? */
+bool svmx__quarantine_is_kept(const struct svmx__device *device, const struct svmx__op *op);
+const struct svmx__quarantined *svmx__quarantine_of(const struct svmx__device *device);
+void svmx__quarantine_free(struct svmx__device *device);
+
+/* Does a device serve an operation at all? */
+static inline bool svmx__device_serves(const struct svmx__device *device, uint32_t op) {
+    return svmx__health_serves(&device->health) &&
+           atomic_load_explicit(&device->fitness[op], memory_order_relaxed) < SVMX__UNFIT;
+}
+
+/* ---- compare.c ---- */
+
+/* Computes a part that a device answered once more elsewhere, and compares. WRONG_RESULT: the operation is quarantined. */
+enum svmx_status svmx__compare(struct svmx__part *part);
 
 /* ---- pipeline.c ---- */
 
@@ -266,6 +329,9 @@ enum svmx_status svmx__prepare(struct svmx__part *part);
 enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct svmx__op *op,
                                       const struct svmx_pipeline_desc *desc, struct svmx__pipeline *made,
                                       struct svmx__text *why);
+/* Builds and proves, for a device that this thread may submit to; drops what does not prove itself. */
+enum svmx_status svmx__pipeline_make(struct svmx__device *device, const struct svmx__op *op,
+                                     struct svmx__pipeline *made, struct svmx__text *why);
 enum svmx_status svmx__pipeline_file(struct svmx__device *device, const struct svmx__op *op,
                                      const struct svmx__pipeline *made, const struct svmx__pipeline **entry);
 void svmx__pipeline_drop(struct svmx__life *life, struct svmx_pipeline *compiled);

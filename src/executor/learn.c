@@ -83,7 +83,10 @@ void svmx__learn(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     struct svmx_executor *executor = device->executor;
     const uint64_t run_ns = svmx__clock_since(part->done_ns, part->dispatch_ns); /* it may have failed before */
-    if (part->status == SVMX_OK) count(part, run_ns);
+    if (part->status == SVMX_OK) {
+        count(part, run_ns);
+        svmx__health_good(&device->health, part->compared);
+    }
     struct svmx__sample sample = sample_of(part, run_ns);
     const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
     const bool as_chosen = part->status == SVMX_OK && !part->redone && device->id == part->answer.device;

@@ -11,6 +11,7 @@
 #include "executor/executor.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
@@ -61,10 +62,76 @@ void svmx__life_begin(struct svmx__device *device, struct svmx__backend *backend
     atomic_init(&device->life, &device->first);
 }
 
+/* Is it the device that it was? */
+static bool is_same(const struct svmx__device *device, const struct svmx_device_info *info) {
+    return strcmp(device->info.name, info->name) == 0 && strcmp(device->info.driver, info->driver) == 0 &&
+           strcmp(device->info.pci, info->pci) == 0 && device->info.flags == info->flags &&
+           device->info.alignment == info->alignment;
+}
+
+static enum svmx_status find(struct svmx__life *life, struct svmx__text *why) {
+    const struct svmx__device *device = life->device;
+    const struct svmx_backend *instance = &life->own.instance;
+    struct svmx_device_info info = {.size = sizeof info};
+    const enum svmx_status status = instance->ops->device_info(instance->self, device->index, &info);
+    if (status != SVMX_OK)
+        return svmx__fail(why, status, "device %u cannot be described: %s", device->index, svmx_status_name(status));
+    if (is_same(device, &info)) return SVMX_OK;
+    return svmx__fail(why, SVMX_ERR_UNKNOWN, "device %u is another one now: a new executor would find it",
+                      device->index);
+}
+
+enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life **life, struct svmx__text *why) {
+    struct svmx__registry *registry = &device->executor->registry;
+    struct svmx__life *made = calloc(1, sizeof *made);
+    if (!made) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to open the plugin again");
+    enum svmx_status status = svmx__registry_reopen(registry, device->backend, &made->own, why);
+    if (status != SVMX_OK) goto free_life;
+    svmx__host_opened(&made->own);
+    begin(made, device, &made->own);
+    made->number = ++device->life_count;
+    status = find(made, why);
+    if (status == SVMX_OK) {
+        *life = made;
+        return SVMX_OK;
+    }
+    svmx__staging_pool_fini(&made->pool);
+    svmx__registry_end(registry, &made->own);
+free_life:
+    free(made);
+    return status;
+}
+
+void svmx__life_replace(struct svmx__life *life) {
+    struct svmx__life *before = svmx__life_of(life->device);
+    life->before = before;
+    atomic_store_explicit(&life->device->life, life, memory_order_release);
+    atomic_store_explicit(&before->over, true, memory_order_relaxed); /* a part that starts there now is redone */
+}
+
+/* Its memory and its instance, unless the driver may still be at it. */
+static void end(struct svmx__life *life) {
+    if (life->backend->abandoned) return; /* a thread that comes back late still reads its own */
+    svmx__staging_pool_fini(&life->pool);
+    if (life->backend != &life->own) return; /* the registry's */
+    svmx__registry_end(&life->device->executor->registry, &life->own);
+    free(life);
+}
+
+void svmx__life_discard(struct svmx__life *life) {
+    if (!life) return;
+    if (!atomic_load_explicit(&life->abandoned, memory_order_relaxed)) { /* this thread would have set it */
+        end(life);
+        return;
+    }
+    life->before = life->device->left;
+    life->device->left = life;
+}
+
 /* ---- end ---------------------------------------------------------------------------------------------------------- */
 
-void svmx__lives_settle(struct svmx__device *device) {
-    for (struct svmx__life *life = svmx__life_of(device); life; life = life->before) {
+static void settle(struct svmx__life *life) {
+    for (; life; life = life->before) {
         /* relaxed: whoever set it was joined just now, or has left the executor as svmx_close demands */
         if (!atomic_load_explicit(&life->abandoned, memory_order_relaxed)) continue;
         life->backend->abandoned = true;
@@ -72,6 +139,16 @@ void svmx__lives_settle(struct svmx__device *device) {
     }
 }
 
+void svmx__lives_settle(struct svmx__device *device) {
+    settle(svmx__life_of(device));
+    settle(device->left);
+}
+
 void svmx__lives_end(struct svmx__device *device) {
-    if (!device->first.backend->abandoned) svmx__staging_pool_fini(&device->first.pool);
+    struct svmx__life *life = svmx__life_of(device);
+    while (life) {
+        struct svmx__life *before = life->before;
+        end(life);
+        life = before;
+    }
 }

@@ -8,6 +8,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/cell.c %D%/cell.h \
 	%D%/choice.c %D%/choice.h \
 	%D%/collect.c \
+	%D%/compare.c \
 	%D%/completion.c \
 	%D%/contention.c \
 	%D%/config.c %D%/config.h \
@@ -19,6 +20,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/examples.c \
 	%D%/executor.c %D%/executor.h \
 	%D%/explain.c \
+	%D%/health.c %D%/health.h \
 	%D%/host.c \
 	%D%/infer.c \
 	%D%/inspect.c \
@@ -36,9 +38,11 @@ libsvmx_core_la_SOURCES += \
 	%D%/profile.c \
 	%D%/profiled.c \
 	%D%/publish.c \
+	%D%/quarantine.c \
 	%D%/receipt.c \
 	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \
+	%D%/recovery.c \
 	%D%/register.c \
 	%D%/replay.c \
 	%D%/results.c \

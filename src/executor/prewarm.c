@@ -15,8 +15,7 @@ enum svmx_status svmx_prewarm(svmx_executor_t *executor, uint32_t op_id, uint64_
     uint64_t bucket = svmx__bucket_of(executor, op_id, units);
     for (uint32_t i = 0; i < executor->device_count; i++) {
         struct svmx__device *device = &executor->devices[i];
-        if (!device->inline_ && atomic_load_explicit(&device->usable, memory_order_relaxed))
-            svmx__build_wait(device, op, bucket);
+        if (!device->inline_ && svmx__device_serves(device, op_id)) svmx__build_wait(device, op, bucket);
     }
     return SVMX_OK;
 }

@@ -207,8 +207,8 @@ enum svmx_status svmx__stage(struct svmx__part *part) {
     part->pinned = false;
     part->block = NULL;
     if (part->batch) part->life = svmx__life_of(device);
-    if (!atomic_load_explicit(&device->usable, memory_order_relaxed)) { /* given up while the part was in its queue */
-        if (part->built != SVMX_OK) return part->built;                 /* by the build that it waited for */
+    if (atomic_load_explicit(&part->life->over, memory_order_relaxed)) { /* given up while the part was in its queue */
+        if (part->built != SVMX_OK) return part->built;                  /* by the build that it waited for */
         (void)snprintf(part->reason, sizeof part->reason, "%s was given up", device->info.name);
         return SVMX_ERR_DEVICE_LOST;
     }

@@ -78,6 +78,13 @@ struct svmx__registry {
 enum svmx_status svmx__registry_open(struct svmx__registry *registry, const struct svmx__registry_config *config,
                                      struct svmx__text *why);
 
+/* Opens another instance of the plugin of `like`, which is this registry's; `opened` is set on OK only. A plugin that is sick
+ * may take long. What the plugin answered, or BACKEND, MEMORY. Any thread. */
+enum svmx_status svmx__registry_reopen(const struct svmx__registry *registry, const struct svmx__backend *like,
+                                       struct svmx__backend *opened, struct svmx__text *why);
+/* Closes such an instance, and gives its host back. Before svmx__registry_close. */
+void svmx__registry_end(const struct svmx__registry *registry, struct svmx__backend *opened);
+
 /* Closes every instance that is not abandoned and frees the rest. Shared objects stay loaded: never dlclose. */
 void svmx__registry_close(struct svmx__registry *registry);
 

@@ -203,7 +203,8 @@ call devices --json
 json "devices --json: reference code last, usable" "d['devices'][-1]['backend'] == 'reference'
     and all(v['usable'] for v in d['devices']) and [v['index'] for v in d['devices']] == list(range(len(d['devices'])))
     and set(d['devices'][0]) == set('index backend name kind variant threads driver pci memory_bytes max_alloc_bytes '
-    'host_memory shares_cores test modelled usable device_ns backlog_ns clock'.split())"
+    'host_memory shares_cores test modelled usable health strikes quarantined health_reason device_ns backlog_ns '
+    'clock'.split()) and all(v['health'] == 'healthy' and v['strikes'] == 0 for v in d['devices'])"
 json "devices --json: load report" "all(set(b) == set('name verdict status reason version licence path'.split())
     and b['verdict'] in ('loaded', 'skipped', 'refused') for b in d['backends'])
     and any(b['name'] == 'reference' and b['verdict'] == 'loaded' for b in d['backends'])"
@@ -654,6 +655,12 @@ if [ -e "$drivers/check.so" ]; then
     call run sha256 --stdin --backend 'check:submit@all=backend,stop'
     exits 0 && out_is $abc_sha256 && err_has 'note: another device had to answer'
     verdict "--stdin: a note on standard error, and the result" $?
+    call stats --batches 2 --op vec_add_f32 --size 10 --backend 'check:submit@1=lost,stop'
+    exits 0 && out_has 'GIVEN UP, lost, 1 strikes: '
+    verdict "a device that is lost: stats says so, and why" $?
+    call stats --batches 2 --op vec_add_f32 --size 10 --backend 'check:submit@1=lost,stop' --json
+    json "a device that is lost: stats --json" "d['devices'][0]['health'] == 'lost' and d['devices'][0]['strikes'] == 1
+    and 'SVMX_ERR_DEVICE_LOST' in d['devices'][0]['health_reason'] and d['devices'][1]['health'] == 'healthy'"
     setting=
     check=$drivers/check.so
     call conform "$check" --device plain --op vec_add_f32

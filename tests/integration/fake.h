@@ -332,6 +332,7 @@ static void fake_close(void *self) {
     (void)self;
     pthread_mutex_lock(&fake.lock);
     fake.closes++;
+    pthread_cond_broadcast(&fake.changed);
     pthread_mutex_unlock(&fake.lock);
 }
 

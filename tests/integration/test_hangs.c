@@ -8,6 +8,7 @@
  */
 #include "executor/executor.h"
 #include "faults_fixture.h"
+#include "recovery_fixture.h"
 
 SVMX_EXPORT int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
@@ -213,6 +214,46 @@ Test(hangs, batches_behind_a_hang_do_not_wait_for_deadlines_of_their_own) {
                  fake.calls[FAKE_SUBMIT] - submits);
     svmx_close(executor);
     expect_abandoned();
+}
+
+/* The instance that hangs is left alone with its ticket, for ever; a new one serves. */
+Test(hangs, a_device_that_hung_comes_back_in_a_new_instance) {
+    fake_start();
+    svmx_executor_t *executor = open_quiet_fake();
+    stop_clock(executor);
+    (void)run_trial(executor);
+    fake_gate(true);
+    cr_assert_eq(run_trial(executor).redone, 1);
+    cr_assert_eq(device_at(executor, 0).health, SVMX_LOST);
+    fake_gate(false);
+    pass_time(executor, SVMX__REST_NS);
+    (void)run_trial(executor);
+    await_health(executor, SVMX_SUSPECT);
+    for (int i = 0; i < SVMX__COMPARED; i++) cr_assert_eq(run_trial(executor).device, 0);
+    cr_assert_eq(device_at(executor, 0).health, SVMX_HEALTHY);
+    cr_assert_eq(fake_finish_late(), 1, "the ticket of the old one");
+    cr_assert_eq(run_trial(executor).device, 0);
+    svmx_close(executor);
+    cr_assert_eq(fake.opens, 2);
+    cr_assert_eq(fake.closes, 1, "the one that hung is never closed");
+}
+
+Test(hangs, one_that_hangs_again_in_its_test_rests_on) {
+    fake_start();
+    struct svmx_options options = fake_options();
+    options.timeout_ms = 1; /* a self-test has twenty times that */
+    options.log = silent;
+    svmx_executor_t *executor = open_with(&options);
+    stop_clock(executor);
+    fake.gate_closed = true;
+    while (device_at(executor, 0).usable) (void)run_trial(executor);
+    pass_time(executor, SVMX__REST_NS);
+    cr_assert_eq(svmx_device_reset(executor, 0), SVMX_OK);
+    fake_await(&fake.calls[FAKE_SUBMIT], 1);
+    await_rest(executor);
+    cr_assert_eq(device_at(executor, 0).usable, 0);
+    cr_assert_eq(run_trial(executor).device, 1);
+    svmx_close(executor);
 }
 
 Test(hangs, check_hanging) {
