@@ -35,7 +35,7 @@ void svmx__quarantine(struct svmx__device *device, const struct svmx__op *op, co
     struct svmx_executor *executor = device->executor;
     struct svmx__text why = {""};
     if (!add(device, op, reason)) return;
-    svmx__log(&executor->log, SVMX_LOG_WARN, "%s on %s is quarantined: %s", op->name, device->info.name, reason);
+    svmx__log(&executor->log, SVMX_LOG_WARN, "%s on %s is off: %s (quarantined)", op->name, device->info.name, reason);
     svmx__route_publish(executor, op->id);
     if (!svmx__quarantine_is_kept(device, op)) return;
     /* now, and not at close: who knows how this process ends */
@@ -45,7 +45,8 @@ void svmx__quarantine(struct svmx__device *device, const struct svmx__op *op, co
 
 void svmx__quarantine_restore(struct svmx__device *device, const struct svmx__op *op, const char *reason) {
     if (!add(device, op, reason)) return;
-    svmx__log(&device->executor->log, SVMX_LOG_INFO, "%s on %s is quarantined since an earlier process: %s", op->name,
+    svmx__log(&device->executor->log, SVMX_LOG_WARN,
+              "%s on %s is off: %s (quarantined by an earlier process; `svmx profile clear` ends it)", op->name,
               device->info.name, reason);
 }
 

@@ -70,7 +70,7 @@ void svmx__device_failed(const struct svmx__part *part) {
     struct svmx__device *device = part->device;
     if (is_reference(device) || !is_of_now(part) || !is_strike(part)) return;
     if (svmx__health_strike(&device->health, now_of(device->executor), part->reason))
-        give_up(device, "rests after failures", part->reason);
+        give_up(device, "is given up after failures", part->reason);
 }
 
 /* ---- coming back, in the submitter --------------------------------------------------------------------------------- */

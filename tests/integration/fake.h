@@ -53,6 +53,7 @@ static struct fake {
     struct svmx_timing timing; /* what its clock says of every launch */
     bool honest_clock;         /* it says how long it computed */
     unsigned delay_ms;         /* each launch takes so long */
+    const char *driver;        /* NULL: "fake 1" */
     unsigned builders;         /* a build goes on when so many were called */
     struct {
         unsigned from, count; /* calls with the numbers from .. from + count - 1 fail */
@@ -146,6 +147,7 @@ static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx
                                       .threads = 1,
                                       .alignment = 64,
                                       .max_alloc_bytes = fake.max_alloc_bytes};
+    if (fake.driver) strcpy(info->driver, fake.driver);
     return SVMX_OK;
 }
 

@@ -191,6 +191,72 @@ Test(recovery, operations_that_are_wrong_after_a_rebuild_do_not_keep_the_device_
     close_clean(executor);
 }
 
+/* ---- across restarts ------------------------------------------------------------------------------------------- */
+
+/* A folder of the test's own with a profile in it. */
+static char folder[] = "/tmp/svmx-recovery-XXXXXX", profile[64];
+
+static void make_folder(void) {
+    cr_assert_not_null(mkdtemp(folder));
+    (void)snprintf(profile, sizeof profile, "%s/profile", folder);
+}
+
+static void drop_folder(void) {
+    (void)unlink(profile);
+    cr_assert_eq(rmdir(folder), 0);
+}
+
+static svmx_executor_t *open_profiled(void) {
+    struct svmx_options options = fake_options();
+    options.log = silent;
+    options.profile = profile;
+    return open_with(&options);
+}
+
+/* It is on disk before the executor is closed: nobody knows how a process ends. */
+Test(recovery, quarantine_holds_in_the_next_process_until_it_is_cleared, .init = make_folder, .fini = drop_folder) {
+    fake_start();
+    fake.wrong_bytes = true;
+    svmx_executor_t *executor = open_profiled();
+    cr_assert_not_null(strstr(run_trial(executor).reason, "wrong bytes"));
+    cr_assert_eq(access(profile, F_OK), 0, "not written");
+    svmx_executor_t *next = open_profiled();
+    fake.wrong_bytes = false;
+    unsigned builds = fake.calls[FAKE_BUILD];
+    struct svmx_receipt receipt = run_trial(next);
+    cr_assert_eq(receipt.device, 1);
+    cr_assert_eq(receipt.redone, 0);
+    cr_assert_eq(fake.calls[FAKE_BUILD], builds, "it was asked again");
+    cr_assert_eq(device_at(next, 0).health, SVMX_QUARANTINED);
+    cr_assert_not_null(strstr(device_at(next, 0).health_reason, "vec_add_f32"), "'%s'",
+                       device_at(next, 0).health_reason);
+    cr_assert_eq(run_mul(next).device, 0, "another operation is off as well");
+    svmx_close(next);
+    svmx_close(executor);
+    svmx_profile_t *handle;
+    cr_assert_eq(svmx_profile_open(&handle, profile, NULL), SVMX_OK);
+    cr_assert_str_eq(svmx_profile_defect(handle), "");
+    cr_assert_eq(svmx_profile_remove(handle, NULL), SVMX_OK); /* svmx profile clear */
+    svmx_profile_close(handle);
+    executor = open_profiled();
+    cr_assert_eq(run_trial(executor).device, 0);
+    close_clean(executor);
+}
+
+Test(recovery, another_driver_ends_a_quarantine, .init = make_folder, .fini = drop_folder) {
+    fake_start();
+    fake.wrong_bytes = true;
+    svmx_executor_t *executor = open_profiled();
+    (void)run_trial(executor);
+    svmx_close(executor);
+    fake.wrong_bytes = false;
+    fake.driver = "fake 2";
+    executor = open_profiled();
+    cr_assert_eq(device_at(executor, 0).health, SVMX_HEALTHY);
+    cr_assert_eq(run_trial(executor).device, 0);
+    close_clean(executor);
+}
+
 /* ---- memory of another life -------------------------------------------------------------------------------------- */
 
 Test(recovery, memory_of_the_old_instance_goes_back_to_it) {
