@@ -30,6 +30,8 @@
  *   size       A struct with a `size` has it set by the caller, to sizeof. One of an older version, which is smaller, gets
  *              the fields that it has; of a newer one, fields that the library does not know are left as they are.
  *              Smaller than in version 0.1.0 is SVMX_ERR_ARGUMENT.
+ *   fork       An executor is of the process that opened it. In a child that was forked later every call on it, or on a
+ *              batch of it, gives SVMX_ERR_CLOSED; svmx_close and svmx_batch_destroy do nothing. Open another one there.
  *   bits       Which device computed never changes a bit of a result.
  *
  * There is no global state: two executors in one process share nothing but code.
@@ -75,7 +77,8 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executo
 
 /*
  * Closes an executor. Batches that were submitted are completed first, so it may block. Batches that still exist
- * afterwards can be asked how they ended (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. No other
+ * afterwards can be asked how they ended (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. In a process
+ * that was forked after svmx_open it does nothing. No other
  * thread may be inside a call on the executor except in svmx_wait. NULL is fine.
  */
 SVMX_EXPORT void svmx_close(svmx_executor_t *executor);
@@ -382,7 +385,7 @@ struct svmx_options {
     /* SUPERVM_TIMEOUT_MIN_MS: once it is known what such launches take, a device has 8 times what 99 % of them took, at least
      * this and at most timeout_ms; default 50. As large as timeout_ms: every launch has timeout_ms. */
     uint32_t timeout_min_ms;
-    uint32_t reserved_2;
+    uint32_t debug; /* SUPERVM_DEBUG: 1: the log gets the way of every launch, whatever log_level is; default 0 */
 };
 
 /* ---- devices and the load report ---- */

@@ -71,7 +71,7 @@ enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t bytes, void **me
 
 void svmx__staging_return(struct svmx_batch *batch, struct svmx__life *life, struct svmx__staging *staging) {
     if (!staging) return;
-    if (!atomic_load_explicit(&batch->executor->closed, memory_order_acquire)) {
+    if (!svmx__is_closed(batch->executor)) {
         svmx__staging_release(&life->pool, staging);
         return;
     }

@@ -234,8 +234,7 @@ static uint64_t bytes_of(const struct svmx__device *device, uint64_t asked) {
 }
 
 static enum svmx_status check(const svmx_executor_t *executor, uint32_t device, struct svmx__text *why) {
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire))
-        return svmx__fail(why, SVMX_ERR_CLOSED, "the executor was closed");
+    if (svmx__is_closed(executor)) return svmx__fail(why, SVMX_ERR_CLOSED, "%s", svmx__closed_text(executor));
     if (device >= executor->device_count)
         return svmx__fail(why, SVMX_ERR_UNKNOWN, "there is no device %u; svmx_device_count tells how many there are",
                           device);

@@ -68,6 +68,8 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
                         FIELD(receipts)},
     [SVMX__PROFILE] = {"profile", "SUPERVM_PROFILE", "profile in the folder cache_dir",
                        "file that keeps what was measured, absolute; off = none", PROFILE_FILE, 0, 0, FIELD(profile)},
+    [SVMX__DEBUG] = {"debug", "SUPERVM_DEBUG", "0",
+                     "1 = the log has a line of the way of every launch, at any log_level", NUMBER, 0, 1, FIELD(debug)},
 };
 
 /* An absolute path or "off", with a default that depends on the rest. */
@@ -182,9 +184,10 @@ static enum svmx_status setting_read(struct svmx__config *config, uint32_t at, c
     return config->text[at] ? SVMX_OK : svmx__fail(why, SVMX_ERR_MEMORY, "no memory for settings");
 }
 
-/* In a set-user-ID program the environment belongs to somebody else. */
+bool svmx__config_is_secure(void) { return getauxval(AT_SECURE) != 0; }
+
 static bool may_read_environment(const struct svmx_options *options) {
-    return !(options->flags & SVMX_OPEN_NO_ENVIRONMENT) && !getauxval(AT_SECURE);
+    return !(options->flags & SVMX_OPEN_NO_ENVIRONMENT) && !svmx__config_is_secure();
 }
 
 enum svmx_status svmx__config_read(struct svmx__config *config, const struct svmx_options *options,

@@ -30,6 +30,7 @@ enum svmx__setting {
     SVMX__PROBE_PERCENT,
     SVMX__RECEIPTS,
     SVMX__PROFILE, /* likewise */
+    SVMX__DEBUG,
     SVMX__SETTING_COUNT
 };
 
@@ -40,6 +41,9 @@ struct svmx__config {
     /* As numbers; 0 for text settings. */
     uint64_t number[SVMX__SETTING_COUNT];
 };
+
+/* Is this a set-user-ID program, whose environment belongs to somebody else? */
+bool svmx__config_is_secure(void);
 
 /* Reads and checks every setting. ARGUMENT names the field or the variable; MEMORY. On error nothing is left. */
 enum svmx_status svmx__config_read(struct svmx__config *config, const struct svmx_options *options,

@@ -52,6 +52,7 @@ static enum svmx_status open_registry(struct svmx_executor *executor, const stru
                                                  .backend_path = executor->config.text[SVMX__BACKEND_PATH],
                                                  .static_plugins = options->static_plugins,
                                                  .static_plugin_count = options->static_plugin_count,
+                                                 .named_only = svmx__config_is_secure(),
                                                  .reference = &svmx__reference_plugin,
                                                  .maker = svmx__host_maker(executor),
                                                  .log = &executor->log};
@@ -104,6 +105,8 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
     pthread_mutex_init(&executor->admission, NULL); /* none can fail with default attributes */
     pthread_mutex_init(&executor->publishing, NULL);
     pthread_cond_init(&executor->room, NULL);
+    if (svmx__fork_watch() != 0) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to watch for fork()");
+    executor->forks = atomic_load_explicit(&svmx__forks, memory_order_relaxed);
     enum svmx_status status = copy_options(given, &options, why);
     if (status != SVMX_OK) return status;
     executor->operations = svmx__operations_create();
@@ -158,6 +161,13 @@ enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options
     return SVMX_OK;
 }
 
+const char *svmx__closed_text(const struct svmx_executor *executor) {
+    return svmx__is_forked(executor)
+               ? "this process was forked after svmx_open, and threads and drivers do not come along: open an executor "
+                 "in the child"
+               : "the executor was closed";
+}
+
 void svmx__executor_retain(struct svmx_executor *executor) {
     atomic_fetch_add_explicit(&executor->references, 1, memory_order_relaxed);
 }
@@ -178,7 +188,7 @@ static void save_profile(const struct svmx_executor *executor) {
 }
 
 void svmx_close(svmx_executor_t *executor) {
-    if (!executor) return;
+    if (!executor || svmx__is_forked(executor)) return; /* its threads are the parent's */
     pthread_mutex_lock(&executor->admission);
     /* acq_rel: pairs with the acquire loads of calls that do not take the lock */
     if (atomic_exchange_explicit(&executor->closed, true, memory_order_acq_rel)) {

@@ -10,6 +10,7 @@
 #ifndef SVMX_EXECUTOR_EXECUTOR_H
 #define SVMX_EXECUTOR_EXECUTOR_H
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/team.h"
@@ -118,6 +119,7 @@ struct svmx__policy {
 struct svmx_executor {
     atomic_uint references; /* one of the caller, one of every batch */
     atomic_bool closed;
+    unsigned forks; /* when it was opened: another number of them is another process */
     struct svmx__config config;
     struct svmx__log log;
     struct svmx__operations *operations;
@@ -155,7 +157,19 @@ struct svmx_executor {
     atomic_uint_fast64_t batches, tasks, cancelled, fallbacks;
 };
 
+/* Was it opened by a parent of this process? Then it has no threads, and whatever it locked stays so. */
+static inline bool svmx__is_forked(const struct svmx_executor *executor) {
+    return executor->forks != atomic_load_explicit(&svmx__forks, memory_order_relaxed);
+}
+/* Is it to be used no more? acquire: pairs with svmx_close. */
+static inline bool svmx__is_closed(const struct svmx_executor *executor) {
+    return atomic_load_explicit(&executor->closed, memory_order_acquire) || svmx__is_forked(executor);
+}
+
 /* ---- executor.c ---- */
+
+/* Why an executor is to be used no more: a text for the user. */
+const char *svmx__closed_text(const struct svmx_executor *executor);
 void svmx__executor_retain(struct svmx_executor *executor);
 void svmx__executor_release(struct svmx_executor *executor);
 
@@ -299,6 +313,8 @@ void svmx__contention_stop(struct svmx_executor *executor);
 
 /* Writes part->trail, and puts it among the last ones. By learn, once a part is over. */
 void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svmx__sample *sample);
+/* Tells the log of it (SUPERVM_DEBUG). */
+void svmx__receipt_say(const struct svmx__part *part);
 
 /* ---- route.c ---- */
 

@@ -20,9 +20,7 @@ enum {
     FIRST_STATS = SVMX__THROUGH(struct svmx_stats, pool_bytes_peak)
 };
 
-static bool is_open(const struct svmx_executor *executor) {
-    return executor && !atomic_load_explicit(&executor->closed, memory_order_acquire);
-}
+static bool is_open(const struct svmx_executor *executor) { return executor && !svmx__is_closed(executor); }
 
 static uint64_t read(const _Atomic uint64_t *counter) { return atomic_load_explicit(counter, memory_order_relaxed); }
 
@@ -147,7 +145,7 @@ enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name,
         list_names(executor->operations, name, error);
     else
         (void)snprintf(error->text, sizeof error->text, "%s",
-                       status == SVMX_ERR_CLOSED ? "the executor was closed" : "executor, name or op is NULL");
+                       status == SVMX_ERR_CLOSED ? svmx__closed_text(executor) : "executor, name or op is NULL");
     return status;
 }
 

@@ -94,6 +94,7 @@ void svmx__learn(struct svmx__part *part) {
                          !executor->choices.frozen && is_worth_it(part, run_ns);
     sample.first_use = part->status == SVMX_OK && is_first(part);
     svmx__receipt_write(part, learned, &sample);
+    if (executor->config.number[SVMX__DEBUG]) svmx__receipt_say(part);
     if (part->chosen && !as_chosen)
         svmx__uncharge(&executor->choices, &part->answer, svmx__clock_since(part->end_ns, part->start_ns));
     else if (part->chosen)

@@ -8,7 +8,7 @@
 
 enum svmx_status svmx_prewarm(svmx_executor_t *executor, uint32_t op_id, uint64_t units) {
     if (!executor) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     const struct svmx__op *op = svmx__operations_by_id(executor->operations, op_id);
     if (!op) return SVMX_ERR_UNKNOWN;
     if (units > UINT64_C(1) << 62) return SVMX_ERR_OVERFLOW;

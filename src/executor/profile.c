@@ -362,8 +362,8 @@ enum svmx_status svmx_profile_save(svmx_executor_t *executor, struct svmx_error 
     struct svmx__text why = {"executor is NULL"};
     enum svmx_status status = SVMX_ERR_ARGUMENT;
     /* acquire: pairs with svmx_close */
-    if (executor && atomic_load_explicit(&executor->closed, memory_order_acquire))
-        status = svmx__fail(&why, SVMX_ERR_CLOSED, "the executor is closed");
+    if (executor && svmx__is_closed(executor))
+        status = svmx__fail(&why, SVMX_ERR_CLOSED, "%s", svmx__closed_text(executor));
     else if (executor)
         status = svmx__profile_save(executor, &why);
     if (status != SVMX_OK && error) {

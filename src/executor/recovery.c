@@ -136,7 +136,7 @@ static void rebuild(struct svmx__work *work) {
     struct svmx__text why = {""};
     struct svmx__life *life = NULL;
     atomic_store_explicit(&device->recall.under_way, false, memory_order_release);
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return;
+    if (svmx__is_closed(executor)) return;
     enum svmx_status status = svmx__life_open(device, &life, &why);
     if (status == SVMX_OK) status = prove_all(life, &why);
     if (status == SVMX_OK) {
@@ -169,7 +169,7 @@ void svmx__recovery_init(struct svmx_executor *executor) { atomic_init(&executor
 
 enum svmx_status svmx_device_reset(svmx_executor_t *executor, uint32_t index) {
     if (!executor) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     if (index >= executor->device_count) return SVMX_ERR_UNKNOWN;
     struct svmx__device *device = &executor->devices[index];
     if (is_reference(device)) return SVMX_ERR_UNSUPPORTED;

@@ -235,13 +235,24 @@ static void outcome_set(struct outcome *outcome, uint32_t verdict, enum svmx_sta
     outcome->status = status;
 }
 
+/* Drivers read HOME, and more of the environment, which in a set-user-ID program is somebody else's. What the program links
+ * in is its own choice. */
+static bool is_refused_unasked(const struct opening *opening, const struct svmx_plugin *data, bool file) {
+    return file && opening->config->named_only && strcmp(data->name, "simd") != 0;
+}
+
 /* Says so in the outcome if a backend that is loaded on request only was not asked for. */
-static bool not_requested(const struct opening *opening, const struct svmx_plugin *data, struct outcome *outcome) {
+static bool not_requested(const struct opening *opening, const struct svmx_plugin *data, bool file,
+                          struct outcome *outcome) {
     uint32_t rank;
     outcome->data = data;
-    if (!(data->flags & SVMX_PLUGIN_ON_REQUEST)) return false;
+    const bool secure = is_refused_unasked(opening, data, file);
+    if (!(data->flags & SVMX_PLUGIN_ON_REQUEST) && !secure) return false;
     if (svmx__selection_backend(&opening->registry->selection, data->name, true, &rank) != SVMX__UNWANTED) return false;
-    svmx__say(&outcome->reason, "loaded on request only: name it in SUPERVM_BACKENDS");
+    if (secure)
+        svmx__say(&outcome->reason, "off in a set-user-ID program, unless the program names it in options.backends");
+    else
+        svmx__say(&outcome->reason, "loaded on request only: name it in SUPERVM_BACKENDS");
     outcome_set(outcome, SVMX_SKIPPED, SVMX_OK);
     return true;
 }
@@ -252,7 +263,7 @@ static enum svmx_status linked_try(struct opening *opening, const struct candida
     enum svmx_status status = svmx__plugin_check(plugin, NULL, &outcome->reason);
     if (status == SVMX_OK && !plugin->open)
         status = svmx__fail(&outcome->reason, SVMX_ERR_ABI, "it has no open function");
-    if (status == SVMX_OK && not_requested(opening, plugin, outcome)) return SVMX_OK;
+    if (status == SVMX_OK && not_requested(opening, plugin, false, outcome)) return SVMX_OK;
     if (status == SVMX_OK) return instance_open(opening, plugin, outcome);
     outcome_set(outcome, SVMX_REFUSED, status);
     return SVMX_OK;
@@ -262,7 +273,7 @@ static enum svmx_status file_try(struct opening *opening, const struct candidate
                                  struct svmx__inspected *inspected, struct outcome *outcome) {
     const struct svmx_plugin *plugin;
     enum svmx_status status = svmx__loader_inspect(candidate->file, inspected, &outcome->reason);
-    if (status == SVMX_OK && not_requested(opening, &inspected->data, outcome)) return SVMX_OK;
+    if (status == SVMX_OK && not_requested(opening, &inspected->data, true, outcome)) return SVMX_OK;
     if (status == SVMX_OK) status = svmx__loader_load(candidate->file, inspected, &plugin, &outcome->reason);
     if (status == SVMX_OK) return instance_open(opening, plugin, outcome);
     outcome_set(outcome, SVMX_REFUSED, status);

@@ -58,6 +58,7 @@ struct svmx__registry_config {
     const char *backend_path; /* absolute folders, ':' between */
     const struct svmx_plugin *const *static_plugins;
     size_t static_plugin_count;
+    bool named_only;                     /* of files only simd is loaded unasked: others have drivers behind them */
     const struct svmx_plugin *reference; /* always opened, always last; called SVMX__REFERENCE_NAME */
     struct svmx__host_maker maker;
     const struct svmx__log *log;

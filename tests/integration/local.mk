@@ -4,6 +4,7 @@ criterion_suites += \
 	%D%/test_bad_input \
 	%D%/test_chains \
 	%D%/test_faults \
+	%D%/test_fork \
 	%D%/test_policies \
 	%D%/test_hangs \
 	%D%/test_in_place \
