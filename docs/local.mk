@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	%D%/PLUGIN-GUIDE.md \
 	%D%/PROFILE.md \
 	%D%/RECEIPTS.md \
+	%D%/RELIABILITY.md \
 	%D%/ROUTING.md \
 	%D%/SIM.md \
 	%D%/adr/0001-error-text-in-the-batch.md \
