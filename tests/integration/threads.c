@@ -188,11 +188,11 @@ static void recovering_device(uint32_t flags) {
     pthread_t thread;
     atomic_store(&trouble.executor->stopped_ns, 1);
     if (pthread_create(&thread, NULL, trouble_main, &trouble) != 0) exit(2);
-    act(4, mix, trouble.executor);
+    do act(4, mix, trouble.executor);
+    while (fake_count(&fake.opens) < 4); /* a fast machine is through before there was trouble */
     atomic_store(&trouble.over, true);
     pthread_join(thread, NULL);
     svmx_close(trouble.executor);
-    check(fake.opens > 1, "a device comes back");
     check(fake.memories == 0 && fake.pipelines == 0 && fake.closes == fake.opens, "all its lives give everything back");
 }
 
