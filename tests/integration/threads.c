@@ -26,7 +26,7 @@ static atomic_uint passed, failed;
 /* What an abandoned device keeps is kept on purpose: not a leak for the leak checker. */
 SVMX_EXPORT const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
-    return "leak:fake_\nleak:make_new\nleak:candidates_collect\nleak:host_make\n";
+    return "leak:fake_\nleak:make_new\nleak:candidates_collect\nleak:host_make\nleak:svmx__life_open\n";
 }
 
 static bool check(bool condition, const char *what) {
