@@ -1,19 +1,25 @@
 EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
 	%D%/BENCHMARKS.md \
+	%D%/BUCKET-CACHE-DESIGN.md \
+	%D%/EMBEDDING.md \
 	%D%/FIGURES.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
 	%D%/KERNELS.md \
+	%D%/LEVEL-ZERO.md \
 	%D%/MIGRATION.md \
 	%D%/OPENCL.md \
 	%D%/OPERATIONS.md \
+	%D%/PLATFORMS.md \
 	%D%/PLUGIN-GUIDE.md \
 	%D%/PROFILE.md \
 	%D%/RECEIPTS.md \
 	%D%/RELIABILITY.md \
 	%D%/ROUTING.md \
+	%D%/SAMPLING.md \
 	%D%/SIM.md \
+	%D%/THRESHOLDS.md \
 	%D%/adr/0001-error-text-in-the-batch.md \
 	%D%/adr/0002-outputs-never-overlap.md \
 	%D%/adr/0003-inline-devices.md \
@@ -23,4 +29,11 @@ EXTRA_DIST += \
 	%D%/adr/0007-operations-say-invalid-by-an-output.md \
 	%D%/adr/0008-a-builder-beside-the-submitter.md \
 	%D%/adr/0009-the-core-measures-variants.md \
-	%D%/adr/0010-arithmetic-is-measured-not-declared.md
+	%D%/adr/0010-arithmetic-is-measured-not-declared.md \
+	%D%/adr/0011-spirv-one-module-a-variant.md \
+	%D%/examples/README.md \
+	%D%/examples/panels.html \
+	%D%/examples/report.html \
+	%D%/examples/scalar.csv \
+	%D%/examples/scan.csv \
+	%D%/examples/summary.md

@@ -5,7 +5,28 @@ EXTRA_DIST += \
 	%D%/format.sh \
 	%D%/place-modules \
 	%D%/quickstart.sh \
+	%D%/run-threshold-scan.sh \
 	%D%/setup.sh \
 	%D%/sum-tests \
 	%D%/test-long.sh \
 	%D%/test.sh
+
+# Python: those that read scans and benchmarks, and what they share.
+report_scripts = \
+	%D%/bench-document \
+	%D%/compare-backends \
+	%D%/compare-platforms \
+	%D%/report-html \
+	%D%/report/bench.html \
+	%D%/report/bench.js \
+	%D%/report/common.js \
+	%D%/report/page.css \
+	%D%/report/page.html \
+	%D%/report/scan.html \
+	%D%/report/scan.js \
+	%D%/run-batch-compositions \
+	%D%/sampling-robustness \
+	%D%/summarize \
+	%D%/svmx_report.py \
+	%D%/svmx_scan.py
+EXTRA_DIST += $(report_scripts)

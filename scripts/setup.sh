@@ -3,12 +3,14 @@
 #
 #   quickstart   compiler, make, autotools, xxHash: enough for the library, the command and the SIMD plugin; and, where
 #                they are to be had, libsecp256k1 and libsodium, without which a few operations are off, the headers and
-#                the loader of OpenCL, without which its plugin is off, and PoCL, an OpenCL driver for the CPU
-#   test         all that scripts/test.sh uses: clang, Criterion, OpenSSL, the libraries of signatures, and three OpenCL
-#                drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to be had, the packages of gpu
+#                the loader of OpenCL, without which its plugin is off, and PoCL, an OpenCL driver for the CPU; those of
+#                Level Zero; and Python and Chart.js, without which scans and benchmarks have no page
+#   test         all that scripts/test.sh uses: clang, g++, Python, Criterion, OpenSSL, the libraries of signatures, and
+#                three OpenCL drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to be had, the packages of gpu
+#                and Level Zero, and Chromium with its driver and Selenium, without which pages are not tested
 #   coverage     test and gcovr
 #   bench        quickstart and the peers of the benchmarks: StarPU, OpenSSL, OpenBLAS, libsecp256k1, libsodium, and
-#                libipsec-mb on x86-64
+#                libipsec-mb on x86-64; and, where they are to be had, the packages of gpu and Level Zero
 #   gpu          compilers of scripts/check-gpu-compile.sh: clang 15 with libclc, llvm-spirv and spirv-val
 #   long         test, a cross-compiler for aarch64 and qemu
 #
@@ -19,23 +21,28 @@ set -eu
 . "$(dirname "$0")/common.sh"
 
 quickstart="gcc libc6-dev make autoconf automake libtool pkg-config libxxhash-dev"
-tests="$quickstart clang clang-format binutils xz-utils libcriterion-dev libssl-dev libsecp256k1-dev libsodium-dev"
+tests="$quickstart clang clang-format g++ python3 binutils xz-utils libcriterion-dev libssl-dev"
+tests="$tests libsecp256k1-dev libsodium-dev"
 opencl="opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd"
+levelzero="libze-dev"
 tests="$tests $opencl mesa-opencl-icd oclgrind"
 gpu="clang-15 libclc-15-dev llvm-spirv-15 spirv-tools"
+report="python3 libjs-chart.js"
+browser="chromium chromium-driver python3-selenium"
 extras= # wanted, not needed
 case ${1:-quickstart} in
 quickstart)
     packages=$quickstart
-    extras="libsecp256k1-dev libsodium-dev $opencl"
+    extras="libsecp256k1-dev libsodium-dev $opencl $levelzero $report"
     ;;
 test)
     packages=$tests
-    extras=$gpu
+    extras="$gpu $levelzero $report $browser"
     ;;
 coverage) packages="$tests gcovr" ;;
 bench)
     packages="$quickstart libstarpu-dev libssl-dev libopenblas0 libsecp256k1-dev libsodium-dev $opencl"
+    extras="$gpu $levelzero $report"
     case $(uname -m) in x86_64) packages="$packages libipsec-mb-dev" ;; esac
     ;;
 gpu) packages="gcc libc6-dev $gpu" ;;

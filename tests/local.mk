@@ -3,8 +3,9 @@
 #   criterion_suites   programs that need Criterion: unit, contract and most integration suites
 #   plain_suites       programs that count for themselves: thread suites, which run under the thread sanitizer as well,
 #                      and fuzzing
-#   TESTS *.sh         shell suites
+#   TESTS *.sh, *.py   shell suites; Python suites, for scripts in Python
 #   check_LTLIBRARIES  no suites but check-only plugins for them, in test-backends/, never installed
+#   opencl_layer, ze_cpu_driver   nor these: what stands below a plugin, see tests/drivers
 #
 # Suites choose devices by their order (SUPERVM_POLICY=order), so that they know who computes; those of the router say
 # otherwise themselves.
@@ -35,10 +36,11 @@ AM_TESTS_ENVIRONMENT = \
 	SUPERVM_POLICY=order; export SUPERVM_POLICY; \
 	SUPERVM_PROFILE=off; export SUPERVM_PROFILE; \
 	SUPERVM_CACHE_DIR=off; export SUPERVM_CACHE_DIR;
-TEST_EXTENSIONS = .sh
+TEST_EXTENSIONS = .sh .py
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite
 SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL)
-EXTRA_DIST += %D%/run-suite %D%/leaks.supp
+PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL) $(top_srcdir)/tests/scripts/run-python
+EXTRA_DIST += %D%/run-suite %D%/leaks.supp %D%/cpu_share.h
 
 # A suite in these lists finds its source (NAME.c beside it), include path and libraries by itself.
 criterion_suites =
@@ -68,4 +70,4 @@ test-backends.stamp: $(check_LTLIBRARIES)
 	$(AM_V_GEN)$(SHELL) $(top_srcdir)/scripts/place-modules $(abs_top_builddir)/test-backends $(SVMX_OBJDIR) \
 	  $(check_LTLIBRARIES) && : >$@
 CLEANFILES += test-backends.stamp
-$(TEST_LOGS): backends.stamp test-backends.stamp $(opencl_layer) svmx$(EXEEXT) $(top_srcdir)/tests/run-suite
+$(TEST_LOGS): backends.stamp test-backends.stamp $(opencl_layer) $(ze_cpu_driver) svmx$(EXEEXT) $(top_srcdir)/tests/run-suite

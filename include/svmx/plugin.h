@@ -45,7 +45,7 @@ extern "C" {
 #endif
 
 #define SVMX_ABI_MAJOR     1
-#define SVMX_ABI_MINOR     1
+#define SVMX_ABI_MINOR     2
 #define SVMX_PLUGIN_MAGIC  UINT64_C(0x4e4947554c505653) /* "SVPLUGIN" in memory */
 #define SVMX_PLUGIN_SYMBOL "svmx_plugin"
 
@@ -186,7 +186,8 @@ enum svmx_command_kind {
     SVMX_COMMAND_DISPATCH = 2,
     SVMX_COMMAND_COPY_OUT = 3, /* device -> staging */
     SVMX_COMMAND_FILL = 4,     /* `target` with the byte `value` */
-    SVMX_COMMAND_BARRIER = 5   /* what follows sees all that went before; between barriers any order is legal */
+    SVMX_COMMAND_BARRIER = 5,  /* what follows sees all that went before; between barriers any order is legal */
+    SVMX_COMMAND_CHAIN = 6 /* ABI 1.2. The dispatches that follow are links; to devices with SVMX_DEVICE_CHAINS only */
 };
 
 /*
@@ -208,6 +209,19 @@ struct svmx_dispatch {
     struct svmx_span inputs, outputs, table; /* memory is NULL on HOST_MEMORY devices */
     struct svmx_span scratch;                /* units x scratch_bytes_per_unit; memory NULL on HOST_MEMORY devices */
     void *host_scratch;                      /* the same for HOST_MEMORY devices, 64-byte aligned, or NULL for none */
+
+    /* ABI 1.2, of a link of a chain. Bit i of `arrays`: slot i is an array, with one element for each unit. Bit i of
+     * `passing`: that array has no memory, since only the next link reads it; `at` is 0 or 1, the number of one of two
+     * places that the plugin keeps for a piece of units. */
+    uint32_t arrays, passing;
+};
+
+/*
+ * The next `count` dispatches are links of a chain: they have the same tasks and first_unit, and unit u of a link needs
+ * unit u of the links before it and nothing else of them. A plugin may take them through a piece of units after another.
+ */
+struct svmx_chain {
+    uint32_t count;
 };
 
 struct svmx_copy {
@@ -226,6 +240,7 @@ struct svmx_command {
         struct svmx_dispatch dispatch;
         struct svmx_copy copy;
         struct svmx_fill fill;
+        struct svmx_chain chain;
     } as;
 };
 

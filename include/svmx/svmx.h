@@ -121,11 +121,12 @@ SVMX_EXPORT const char *svmx_version(void);
 
 /* Where an argument of a task comes from, or goes to. */
 enum svmx_arg_kind {
-    SVMX_ARG_HOST = 1,   /* memory of the caller */
-    SVMX_ARG_SCALAR = 2, /* a value */
-    SVMX_ARG_RESULT = 3, /* an output of an earlier task of the same batch, as input */
-    SVMX_ARG_BUFFER = 4, /* a buffer that stays on devices; reserved: SVMX_ERR_UNSUPPORTED in this version */
-    SVMX_ARG_LIBRARY = 5 /* an output in memory of the library: svmx_result tells where */
+    SVMX_ARG_HOST = 1,    /* memory of the caller */
+    SVMX_ARG_SCALAR = 2,  /* a value */
+    SVMX_ARG_RESULT = 3,  /* an output of an earlier task of the same batch, as input */
+    SVMX_ARG_BUFFER = 4,  /* a buffer that stays on devices; reserved: SVMX_ERR_UNSUPPORTED in this version */
+    SVMX_ARG_LIBRARY = 5, /* an output in memory of the library: svmx_result tells where */
+    SVMX_ARG_PASSING = 6  /* an output that only later tasks of the same batch read */
 };
 
 /* An argument. Made by the functions below; the fields are for them and for bindings to other languages. */
@@ -209,6 +210,14 @@ static inline struct svmx_arg svmx_out_library(enum svmx_type type, uint64_t cou
     return arg;
 }
 
+/* `count` elements of output that only later tasks of the batch take (svmx_result_of): nobody reads it after the batch. Where
+ * tasks that follow one another are computed in one pass, it is never in memory as a whole. */
+static inline struct svmx_arg svmx_out_passing(enum svmx_type type, uint64_t count) {
+    struct svmx_arg arg = svmx_in(type, (const void *)0, count);
+    arg.kind = SVMX_ARG_PASSING;
+    return arg;
+}
+
 /* Output number `output` of the earlier task `task` (svmx_batch_task_count before it was added) as an input. */
 static inline struct svmx_arg svmx_result_of(enum svmx_type type, uint32_t task, uint32_t output) {
     struct svmx_arg arg = {SVMX_ARG_RESULT, (uint32_t)type, 0, {0}, 0};
@@ -240,7 +249,7 @@ SVMX_EXPORT enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t byte
 /*
  * Where output number `output` of a task is, and its bytes (may be NULL), after the batch is done: for svmx_out_library
  * memory of the library, which goes with svmx_batch_reset, rearm, destroy or svmx_close; else what the task named. Errors:
- * ARGUMENT (batch or data is NULL), STATE (not done, or cancelled), UNKNOWN (no such task or output).
+ * ARGUMENT (batch or data is NULL), STATE (not done, or cancelled), UNKNOWN (no such task or output, or one that passed).
  */
 SVMX_EXPORT enum svmx_status svmx_result(svmx_batch_t *batch, uint32_t task, uint32_t output, void **data,
                                          uint64_t *bytes);
@@ -407,6 +416,7 @@ struct svmx_device {
         device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
     uint64_t backlog_ns;     /* what it has still to do, as expected; devices on the host's cores have one backlog */
     uint32_t clock;          /* enum svmx_device_clock */
+    uint32_t index;          /* its number within its backend: "NAME:INDEX" in SUPERVM_BACKENDS is this one */
     uint32_t health;         /* enum svmx_health */
     uint32_t strikes;        /* failures that are held against it, 0 to 3 */
     uint32_t quarantined;    /* operations that it does not get because it gave wrong bytes for them */
@@ -502,9 +512,11 @@ SVMX_EXPORT void svmx_example_destroy(struct svmx_example *example);
 /*
  * Builds ahead of use what a task of `units` of an operation needs, on every device, and waits until it is there or
  * refused. Without it the first batches of an operation are answered by the CPU while a device compiles. The size is
- * that of all tasks of the operation in a batch together. Blocks for as long as drivers take to compile. Errors:
- * ARGUMENT (NULL), UNKNOWN (op), OVERFLOW (units), CLOSED.
+ * that of all tasks of the operation in a batch together; SVMX_PREWARM_PROFILED stands for every size of it that was
+ * measured, by this executor or by those before it (SUPERVM_PROFILE). Blocks for as long as drivers take to compile.
+ * Errors: ARGUMENT (NULL), UNKNOWN (op), OVERFLOW (units), CLOSED.
  */
+#define SVMX_PREWARM_PROFILED UINT64_MAX
 SVMX_EXPORT enum svmx_status svmx_prewarm(svmx_executor_t *executor, uint32_t op, uint64_t units);
 
 /* ---- your own operations ---- */
@@ -602,6 +614,10 @@ struct svmx_op_def {
     /* Bit i: check looks into argument i, an input. A task cannot take a result of an earlier one for it, as for
      * offsets: there is nothing to look at when it is added. */
     uint32_t check_reads;
+
+    /* Smallest bucket of its launches in units, a power of two up to 2^40; 0: min_bucket of the executor. Lists of
+     * operations in settings are read before it is there, and cannot name it. */
+    uint64_t min_bucket;
 };
 
 /*
@@ -695,12 +711,17 @@ struct svmx_receipt {
         uint64_t expected_ns; /* 0: not known */
         uint64_t backlog_ns;  /* what it had to do before this one when the choice was made */
     } candidates[4];          /* the first devices that might have computed it */
+    uint64_t upload_ns;       /* what inputs took of transfer_ns; results took the rest */
+    uint64_t device_ns;       /* copying and computing by the device's clock; 0: it has none that can be believed */
+    uint32_t readbacks;       /* copies to the host; none where the device writes into the host's memory */
+    uint32_t reserved;
 };
 
 enum svmx_receipt_flags {
     SVMX_RECEIPT_FIRST_USE = 1 << 0, /* it compiled or allocated what the next ones found */
     SVMX_RECEIPT_CONTENDED = 1 << 1, /* something else wanted the cores meanwhile */
-    SVMX_RECEIPT_FAILED = 1 << 2     /* it has no results, and its batch failed: nobody answered, `reason` says why */
+    SVMX_RECEIPT_FAILED = 1 << 2,    /* it has no results, and its batch failed: nobody answered, `reason` says why */
+    SVMX_RECEIPT_FUSED = 1 << 3 /* it was computed in the launch of tasks that it takes results of: its times are 0 */
 };
 
 /* Why a device was chosen. */

@@ -242,6 +242,29 @@ const struct catalog_variant *catalog_variant(const struct catalog_entry *entry,
     return NULL;
 }
 
+static bool fits(const struct catalog_variant *variant, size_t max_group) {
+    for (uint32_t i = 0; i < CATALOG_PASSES && variant->passes[i].kernel; i++)
+        if (variant->passes[i].local > max_group) return false;
+    return true;
+}
+
+/* A name that no variant of that kind has is about another backend's. */
+static bool is_about(const struct catalog_entry *entry, uint32_t devices, const char *name) {
+    const struct catalog_variant *variant;
+    for (uint32_t i = 0; name && (variant = catalog_variant(entry, devices, i)); i++)
+        if (strcmp(variant->name, name) == 0) return true;
+    return false;
+}
+
+const struct catalog_variant *catalog_pick(const struct catalog_entry *entry, uint32_t devices, size_t max_group,
+                                           const char *only, uint32_t n) {
+    const struct catalog_variant *variant;
+    if (!is_about(entry, devices, only)) only = NULL;
+    for (uint32_t i = 0; (variant = catalog_variant(entry, devices, i)); i++)
+        if (fits(variant, max_group) && (!only || strcmp(variant->name, only) == 0) && n-- == 0) return variant;
+    return NULL;
+}
+
 /* ---- geometry --------------------------------------------------------------------------------------------------- */
 
 enum { SHARES = 4 }; /* pieces a compute unit should get, so that a slow one is not waited for */

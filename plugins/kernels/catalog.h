@@ -64,8 +64,22 @@ const struct catalog_entry *catalog_at(uint32_t index);
 /* The n-th variant for a kind of device (enum catalog_devices, one bit); NULL past the last. */
 const struct catalog_variant *catalog_variant(const struct catalog_entry *entry, uint32_t devices, uint32_t n);
 
+/* The n-th of those that also have work-groups of no more than `max_group` and, where `only` names one of the kind's, that
+ * name; NULL past the last. */
+const struct catalog_variant *catalog_pick(const struct catalog_entry *entry, uint32_t devices, size_t max_group,
+                                           const char *only, uint32_t n);
+
 /* The text of a source file ("common.cl", "map.cl"), compiled into the plugin; NULL if there is none of that name. */
 const char *catalog_source(const char *file);
+
+/* SPIR-V. */
+struct catalog_module {
+    const uint32_t *words;
+    size_t bytes;
+};
+
+/* A variant compiled at build time, in plugins that link it (spirv.c); NULL: it is for CPUs only, or there is none. */
+const struct catalog_module *catalog_module(const char *op, const char *variant);
 
 /* The grain of a pass for launches of up to `bucket` units on a device with so many compute units. */
 uint32_t catalog_grain(const struct catalog_pass *pass, uint64_t bucket, uint32_t compute_units);

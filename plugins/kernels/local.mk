@@ -24,12 +24,12 @@ kernel_sources = \
 	%D%/tree.cl \
 	%D%/vec.cl \
 	%D%/width.cl
-EXTRA_DIST += $(kernel_sources) %D%/embed %D%/list.c
+EXTRA_DIST += $(kernel_sources) %D%/embed %D%/compile-spirv %D%/list.c
 
 if BUILD_DEVICE_CODE
 noinst_LTLIBRARIES += %D%/libkernels.la
 %C%_libkernels_la_CPPFLAGS = $(public_cppflags) -I$(srcdir)/%D%
-%C%_libkernels_la_SOURCES = %D%/catalog.c %D%/catalog.h
+%C%_libkernels_la_SOURCES = %D%/catalog.c %D%/catalog.h %D%/binary.c %D%/binary.h %D%/name.c %D%/name.h
 nodist_%C%_libkernels_la_SOURCES = %D%/sources.c
 %D%/sources.c: $(kernel_sources) %D%/embed
 	$(AM_V_GEN)$(MKDIR_P) %D% && (cd $(srcdir) && $(SHELL) %D%/embed $(kernel_sources)) >$@-t && mv $@-t $@
@@ -40,3 +40,12 @@ nodist_%C%_libkernels_la_SOURCES = %D%/sources.c
 BUILT_SOURCES += %D%/hash.h
 CLEANFILES += %D%/sources.c %D%/sources.c-t %D%/hash.h %D%/hash.h-t
 endif
+
+# The same as SPIR-V. Part of the tarball, so that who builds from it needs no clang.
+%D%/spirv.c: $(kernel_sources) %D%/catalog.c %D%/list.c %D%/compile-spirv
+	$(AM_V_GEN)$(MKDIR_P) %D% && CLANG='$(CLANG_CL)' LLVM_SPIRV='$(LLVM_SPIRV)' SPIRV_VAL='$(SPIRV_VAL)' \
+	  CC_FOR_BUILD='$(CC_FOR_BUILD)' $(SHELL) $(srcdir)/%D%/compile-spirv $@
+if HAVE_SPIRV
+EXTRA_DIST += %D%/spirv.c
+endif
+MAINTAINERCLEANFILES = %D%/spirv.c

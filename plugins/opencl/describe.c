@@ -25,29 +25,6 @@ bool ocl_has_word(const char *list, const char *word) {
     return false;
 }
 
-void ocl_name_tidy(char *name, size_t bytes, const char *raw) {
-    size_t length = 0;
-    bool blank = false;
-    for (; *raw; raw++) {
-        if (*raw <= ' ' || *raw > '~') {
-            blank = length > 0;
-            continue;
-        }
-        if (length + blank + 1 >= bytes) break;
-        if (blank) name[length++] = ' ';
-        blank = false;
-        name[length++] = *raw;
-    }
-    name[length] = '\0';
-}
-
-void ocl_name_number(char *name, size_t bytes, unsigned n) {
-    char tail[16];
-    const size_t needed = (size_t)snprintf(tail, sizeof tail, " #%u", n);
-    const size_t length = strlen(name), room = bytes - 1 - needed;
-    memcpy(name + (length < room ? length : room), tail, needed + 1);
-}
-
 /* ---- questions -------------------------------------------------------------------------------------------- */
 
 static bool ask(cl_device_id id, cl_device_info what, void *answer, size_t bytes) {
@@ -77,14 +54,14 @@ static void find_name(struct ocl_device *device, const char *extensions) {
     if (ocl_has_word(extensions, "cl_amd_device_attribute_query"))
         ask_text(device->id, CL_DEVICE_BOARD_NAME_AMD, raw, sizeof raw);
     if (!raw[0]) ask_text(device->id, CL_DEVICE_NAME, raw, sizeof raw);
-    ocl_name_tidy(device->info.name, sizeof device->info.name, raw);
+    kernels_name_tidy(device->info.name, sizeof device->info.name, raw);
 }
 
 static void find_driver(struct ocl_device *device, const char *platform) {
     char version[256], raw[400];
     ask_text(device->id, CL_DRIVER_VERSION, version, sizeof version);
     (void)snprintf(raw, sizeof raw, "%s %s", platform, version);
-    ocl_name_tidy(device->info.driver, sizeof device->info.driver, raw);
+    kernels_name_tidy(device->info.driver, sizeof device->info.driver, raw);
 }
 
 static void find_pci(struct ocl_device *device, const char *extensions) {

@@ -29,7 +29,7 @@ static void tell_apart(struct ocl_backend *backend, struct ocl_device *device) {
     for (struct ocl_device *other = backend->devices; other < device; other++)
         if (strcmp(other->info.name, device->info.name) == 0) {
             memcpy(device->info.name, name, sizeof name);
-            ocl_name_number(device->info.name, sizeof device->info.name, ++same);
+            kernels_name_number(device->info.name, sizeof device->info.name, ++same);
             other = backend->devices - 1; /* the new name may be taken as well */
         }
 }

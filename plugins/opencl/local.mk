@@ -7,7 +7,6 @@ noinst_LTLIBRARIES += %D%/libopencl.la
 %D%/plugin.lo %D%/libopencl_la-plugin.lo: plugins/kernels/hash.h
 %C%_libopencl_la_SOURCES = \
 	%D%/plugin.c %D%/opencl.h \
-	%D%/binary.c \
 	%D%/describe.c \
 	%D%/device.c \
 	%D%/error.c \

@@ -7,7 +7,6 @@
  *   memory.c    device buffers, staging memory, imported memory
  *   shared.c    memory that host and kernels use in place: SVM, or Intel's USM
  *   program.c   source or binary -> cl_program, one for an operation and a variant
- *   binary.c    the head in front of a driver's binary
  *   pipeline.c  program and bucket -> kernels with their geometry
  *   queue.c     a list of commands -> the device
  *   ticket.c    waiting for it, and the time that it took
@@ -29,7 +28,9 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
+#include "../kernels/binary.h"
 #include "../kernels/catalog.h"
+#include "../kernels/name.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -182,10 +183,6 @@ enum svmx_status ocl_device_info(void *self, uint32_t index, struct svmx_device_
 const char *ocl_describe(struct ocl_device *device);
 /* Whether a list of words has that word. */
 bool ocl_has_word(const char *list, const char *word);
-/* Copies what of a name is to be shown: no blanks at its ends, one between words, nothing that is not printed. */
-void ocl_name_tidy(char *name, size_t bytes, const char *raw);
-/* Makes a name that others have as well the n-th of them: "NAME #2". */
-void ocl_name_number(char *name, size_t bytes, unsigned n);
 
 /* ---- memory.c --------------------------------------------------------------------------------------------- */
 
@@ -220,30 +217,6 @@ enum svmx_status ocl_program_acquire(struct ocl_device *device, const struct ocl
 void ocl_program_release(struct ocl_program *program);
 /* The compiled form with our head in front: see pipeline_binary in plugin.h. */
 enum svmx_status ocl_program_binary(struct ocl_program *program, void *buffer, size_t *bytes);
-
-/* ---- binary.c --------------------------------------------------------------------------------------------- */
-
-/*
- * What stands in front of a driver's binary:
- *
- *   binary   [struct ocl_head][what the driver gave]
- */
-struct ocl_head {
-    uint64_t magic;
-    uint64_t key;   /* of source, options and driver */
-    uint64_t bytes; /* behind the head */
-    uint64_t sum;   /* of these */
-};
-
-/* Folds bytes into a hash; of a text with its end, so that "ab" "c" and "a" "bc" differ. */
-uint64_t ocl_hash_start(void);
-uint64_t ocl_hash_bytes(uint64_t hash, const void *data, size_t bytes);
-uint64_t ocl_hash_text(uint64_t hash, const char *text);
-
-/* Writes the head in front of `payload_bytes` that are in place behind it. */
-void ocl_binary_seal(void *binary, size_t payload_bytes, uint64_t key);
-/* NULL: the binary is whole and of that key; else why it is not. */
-const char *ocl_binary_doubt(const void *binary, size_t bytes, uint64_t key);
 
 /* ---- pipeline.c ------------------------------------------------------------------------------------------- */
 

@@ -21,32 +21,6 @@ struct recipe {
     uint32_t pass_count;
 };
 
-static bool fits(const struct ocl_device *device, const struct catalog_variant *variant) {
-    for (uint32_t i = 0; i < CATALOG_PASSES && variant->passes[i].kernel; i++)
-        if (variant->passes[i].local > device->max_group) return false;
-    return true;
-}
-
-/* The variant of an operation that the user insists on; NULL: none, or the setting is about another backend's. */
-static const char *insisted(const struct ocl_device *device, const struct catalog_entry *entry) {
-    const struct svmx_host *host = device->backend->host;
-    const char *wanted = host->option(host, "variant");
-    const struct catalog_variant *variant;
-    for (uint32_t i = 0; wanted && (variant = catalog_variant(entry, device->catalog_kind, i)); i++)
-        if (strcmp(variant->name, wanted) == 0) return wanted;
-    return NULL;
-}
-
-/* The n-th variant that this device can run; NULL past the last. */
-static const struct catalog_variant *variant_at(const struct ocl_device *device, const struct catalog_entry *entry,
-                                                uint32_t n) {
-    const char *only = insisted(device, entry);
-    const struct catalog_variant *variant;
-    for (uint32_t i = 0; (variant = catalog_variant(entry, device->catalog_kind, i)); i++)
-        if (fits(device, variant) && (!only || strcmp(variant->name, only) == 0) && n-- == 0) return variant;
-    return NULL;
-}
-
 static enum svmx_status recipe_of_catalog(const struct ocl_device *device, const struct svmx_pipeline_desc *desc,
                                           struct recipe *recipe) {
     const struct ocl_backend *backend = device->backend;
@@ -56,7 +30,9 @@ static enum svmx_status recipe_of_catalog(const struct ocl_device *device, const
         ocl_log(backend, SVMX_LOG_DEBUG, "%s has no form for %s", op, device->info.name); /* the core asks for each */
         return SVMX_ERR_UNSUPPORTED;
     }
-    const struct catalog_variant *variant = variant_at(device, entry, desc->variant);
+    const char *only = backend->host->option(backend->host, "variant");
+    const struct catalog_variant *variant =
+        catalog_pick(entry, device->catalog_kind, device->max_group, only, desc->variant);
     if (!variant) return desc->variant ? SVMX_ERR_UNKNOWN : SVMX_ERR_UNSUPPORTED;
     recipe->source =
         (struct ocl_source){.op = op, .files = {"common.cl"}, .options = variant->options, .f64 = entry->f64};

@@ -2,7 +2,7 @@
  * program.c: from source text, or from a binary of an earlier process, to a compiled program.
  *
  * One program for what is compiled, whatever the bucket: compiled once, shared by reference. A binary is taken only if
- * its head (binary.c) says that it comes from the same source, options and driver, and that every byte of it is there.
+ * its head (../kernels/binary.h) says that it comes from the same source, options and driver, and that every byte of it is there.
  * On any doubt the source is compiled.
  *
  * Called by pipeline.c, from any thread. Two threads that want one program build it once.
@@ -30,10 +30,10 @@ struct text {
 static uint64_t key_of(const struct ocl_device *device, const struct text *text) {
     char name[256] = ""; /* the driver's own: ours may be a number longer */
     (void)clGetDeviceInfo(device->id, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
-    uint64_t key = ocl_hash_text(ocl_hash_start(), device->info.driver);
-    key = ocl_hash_text(key, name);
-    key = ocl_hash_text(key, text->options);
-    for (cl_uint i = 0; i < text->count; i++) key = ocl_hash_text(key, text->strings[i]);
+    uint64_t key = kernels_hash_text(kernels_hash_start(), device->info.driver);
+    key = kernels_hash_text(key, name);
+    key = kernels_hash_text(key, text->options);
+    for (cl_uint i = 0; i < text->count; i++) key = kernels_hash_text(key, text->strings[i]);
     return key;
 }
 
@@ -102,13 +102,13 @@ static enum svmx_status build_source(const struct ocl_device *device, const stru
 /* NULL: it cannot be used, and why is told. */
 static cl_program build_binary(const struct ocl_device *device, const struct text *text, const char *op,
                                const void *binary, size_t bytes) {
-    const char *doubt = ocl_binary_doubt(binary, bytes, text->key);
+    const char *doubt = kernels_binary_doubt(binary, bytes, text->key);
     if (doubt) {
         ocl_log(device->backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s", op, doubt);
         return NULL;
     }
-    const unsigned char *payload = (const unsigned char *)binary + sizeof(struct ocl_head);
-    const size_t payload_bytes = bytes - sizeof(struct ocl_head);
+    const unsigned char *payload = (const unsigned char *)binary + sizeof(struct kernels_head);
+    const size_t payload_bytes = bytes - sizeof(struct kernels_head);
     cl_int error, of_device = CL_SUCCESS;
     cl_program program =
         clCreateProgramWithBinary(device->context, 1, &device->id, &payload_bytes, &payload, &of_device, &error);
@@ -196,15 +196,15 @@ enum svmx_status ocl_program_binary(struct ocl_program *program, void *buffer, s
     if (payload_bytes == 0)
         return ocl_refuse(backend, SVMX_ERR_UNSUPPORTED, "%s: the driver gives no binary", program->op);
     if (!buffer) {
-        *bytes = sizeof(struct ocl_head) + payload_bytes;
+        *bytes = sizeof(struct kernels_head) + payload_bytes;
         return SVMX_OK;
     }
-    if (*bytes < sizeof(struct ocl_head) + payload_bytes)
+    if (*bytes < sizeof(struct kernels_head) + payload_bytes)
         return ocl_refuse(backend, SVMX_ERR_OVERFLOW, "%s: its binary has grown", program->op);
-    unsigned char *payload = (unsigned char *)buffer + sizeof(struct ocl_head);
+    unsigned char *payload = (unsigned char *)buffer + sizeof(struct kernels_head);
     error = clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, sizeof payload, &payload, NULL);
     if (error != CL_SUCCESS) return ocl_fail(backend, error, "%s: no binary", program->op);
-    ocl_binary_seal(buffer, payload_bytes, program->key);
-    *bytes = sizeof(struct ocl_head) + payload_bytes;
+    kernels_binary_seal(buffer, payload_bytes, program->key);
+    *bytes = sizeof(struct kernels_head) + payload_bytes;
     return SVMX_OK;
 }

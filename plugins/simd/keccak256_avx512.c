@@ -9,6 +9,7 @@
 
 #include "kernels.h"
 #include "tasks.h"
+#include "transpose_avx512.h"
 
 typedef __m512i word;
 #define WORD_ROTL(a, n) _mm512_rol_epi64(a, n)
@@ -34,22 +35,6 @@ struct hash_state {
 };
 
 enum { NO_REST = KECCAK_BLOCK }; /* a rest is shorter */
-
-/* Eight rows of 64 bytes, one a message, become eight words of eight lanes. */
-SIMD_INLINE void transpose(word r[8]) {
-    const word a0 = _mm512_unpacklo_epi64(r[0], r[1]), a1 = _mm512_unpackhi_epi64(r[0], r[1]);
-    const word a2 = _mm512_unpacklo_epi64(r[2], r[3]), a3 = _mm512_unpackhi_epi64(r[2], r[3]);
-    const word a4 = _mm512_unpacklo_epi64(r[4], r[5]), a5 = _mm512_unpackhi_epi64(r[4], r[5]);
-    const word a6 = _mm512_unpacklo_epi64(r[6], r[7]), a7 = _mm512_unpackhi_epi64(r[6], r[7]);
-    const word b0 = _mm512_shuffle_i64x2(a0, a2, 0x88), b2 = _mm512_shuffle_i64x2(a0, a2, 0xdd);
-    const word b1 = _mm512_shuffle_i64x2(a1, a3, 0x88), b3 = _mm512_shuffle_i64x2(a1, a3, 0xdd);
-    const word b4 = _mm512_shuffle_i64x2(a4, a6, 0x88), b6 = _mm512_shuffle_i64x2(a4, a6, 0xdd);
-    const word b5 = _mm512_shuffle_i64x2(a5, a7, 0x88), b7 = _mm512_shuffle_i64x2(a5, a7, 0xdd);
-    r[0] = _mm512_shuffle_i64x2(b0, b4, 0x88), r[4] = _mm512_shuffle_i64x2(b0, b4, 0xdd);
-    r[1] = _mm512_shuffle_i64x2(b1, b5, 0x88), r[5] = _mm512_shuffle_i64x2(b1, b5, 0xdd);
-    r[2] = _mm512_shuffle_i64x2(b2, b6, 0x88), r[6] = _mm512_shuffle_i64x2(b2, b6, 0xdd);
-    r[3] = _mm512_shuffle_i64x2(b3, b7, 0x88), r[7] = _mm512_shuffle_i64x2(b3, b7, 0xdd);
-}
 
 /* Eight words of each message, of which only the bytes in `mask` are read, the rest being zero. */
 SIMD_INLINE void load_words(word r[8], const uint8_t *const at[8], uint64_t skip, __mmask64 mask) {

@@ -76,12 +76,18 @@ extern const struct simd_kernel simd_merkle_keccak256_avx512[SIMD_MERKLE_KERNELS
 
 /* ---- signatures; unit = signature; only with libsecp256k1 and libsodium ----------------------------------------- */
 
+void simd_ecrecover_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_ecdsa_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void simd_ed25519_run_ifma(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+
 enum { SIMD_SECP256K1_KERNELS = 2, SIMD_ED25519_KERNELS = 1 };
 
 extern const struct simd_kernel simd_secp256k1_scalar[SIMD_SECP256K1_KERNELS];
 extern const struct simd_kernel simd_secp256k1_avx2[SIMD_SECP256K1_KERNELS];
 extern const struct simd_kernel simd_secp256k1_avx512[SIMD_SECP256K1_KERNELS];
+extern const struct simd_kernel simd_secp256k1_ifma[SIMD_SECP256K1_KERNELS];
 extern const struct simd_kernel simd_ed25519[SIMD_ED25519_KERNELS]; /* of every variant */
+extern const struct simd_kernel simd_ed25519_ifma[SIMD_ED25519_KERNELS];
 
 /* ---- grids: out, grids, height, width, how; unit = grid --------------------------------------------------------- */
 

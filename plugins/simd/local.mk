@@ -10,6 +10,7 @@ simd_parts = %D%/libsimd-common.la
 	%D%/plugin.c \
 	%D%/variant.c %D%/variant.h \
 	%D%/pool.c %D%/pool.h \
+	%D%/chain.c %D%/chain.h \
 	%D%/hosted.c %D%/hosted.h \
 	%D%/kernel.h %D%/kernels.h %D%/tasks.h \
 	%D%/f32_scalar.c %D%/f32.h %D%/lanes_f32_scalar.h %D%/lanes_f32_avx2.h %D%/lanes_f32_avx512.h \
@@ -19,7 +20,9 @@ simd_parts = %D%/libsimd-common.la
 	%D%/goldilocks_scalar.c %D%/goldilocks.h \
 	%D%/sha256_scalar.c %D%/sha256.h \
 	%D%/keccak256_scalar.c %D%/keccak256.h \
-	%D%/hash_lanes.h %D%/hash_group.h \
+	%D%/hash_lanes.h %D%/hash_group.h %D%/transpose_avx512.h \
+	%D%/signatures.h %D%/fe52.h %D%/scalar52.h %D%/secp256k1_lanes.h %D%/secp256k1_stage.h \
+	%D%/ed25519_lanes.h \
 	%D%/merkle.c \
 	%D%/grid.c \
 	%D%/eigh_scalar.c %D%/eigh.h \
@@ -68,6 +71,25 @@ simd_parts += $(simd_isas)
 %C%_libsimd_ifma_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_ifma_la_SOURCES = \
 	%D%/field_ifma.c
+if HAVE_SECP256K1
+%C%_libsimd_ifma_la_CPPFLAGS += $(SECP256K1_CFLAGS)
+%C%_libsimd_ifma_la_SOURCES += \
+	%D%/ecrecover_ifma.c \
+	%D%/ecdsa_ifma.c \
+	%D%/secp256k1_field_ifma.c \
+	%D%/secp256k1_point_ifma.c \
+	%D%/secp256k1_scalar_ifma.c \
+	%D%/secp256k1_table_ifma.c
+endif
+if HAVE_SODIUM
+%C%_libsimd_ifma_la_CPPFLAGS += $(SODIUM_CFLAGS)
+%C%_libsimd_ifma_la_SOURCES += \
+	%D%/ed25519_ifma.c \
+	%D%/ed25519_field_ifma.c \
+	%D%/ed25519_hash_ifma.c \
+	%D%/ed25519_point_ifma.c \
+	%D%/ed25519_scalar_ifma.c
+endif
 %C%_libsimd_shani_la_CFLAGS = $(AM_CFLAGS) $(SVMX_SHANI_CFLAGS)
 %C%_libsimd_shani_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_shani_la_SOURCES = \

@@ -12,6 +12,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "chain.h"
 #include "hosted.h"
 #include "kernel.h"
 #include "pool.h"
@@ -99,7 +100,7 @@ static enum svmx_status device_info(void *self, uint32_t index, struct svmx_devi
     struct svmx_device_info mine = {
         .size = info->size,
         .kind = SVMX_DEVICE_CPU,
-        .flags = SVMX_DEVICE_HOST_MEMORY | SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_INLINE,
+        .flags = SVMX_DEVICE_HOST_MEMORY | SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_INLINE | SVMX_DEVICE_CHAINS,
         .compute_engines = 1,
         .threads = threads,
         .alignment = 64, /* none is needed; this is what runs best */
@@ -212,6 +213,24 @@ static const struct svmx_command *command_at(const struct svmx_command_list *lis
     return (const void *)((const char *)list->commands + index * list->command_size);
 }
 
+/* The links behind the command `index`, a chain. `count` 0: there are not so many dispatches. */
+static struct simd_chain chain_at(const struct svmx_command_list *list, size_t index) {
+    struct simd_chain chain = {command_at(list, index + 1), list->command_size,
+                               command_at(list, index)->as.chain.count};
+    if (chain.count > list->count - index - 1) chain.count = 0;
+    for (size_t i = index + 1; i <= index + chain.count; i++)
+        if (command_at(list, i)->kind != SVMX_COMMAND_DISPATCH) chain.count = 0;
+    return chain;
+}
+
+static bool is_known(const struct svmx_command_list *list, size_t index) {
+    const uint32_t kind = command_at(list, index)->kind;
+    if (kind == SVMX_COMMAND_DISPATCH || kind == SVMX_COMMAND_BARRIER) return true;
+    if (kind != SVMX_COMMAND_CHAIN) return false;
+    const struct simd_chain chain = chain_at(list, index);
+    return simd_chain_is_sound(&chain);
+}
+
 /* A failed submit has started nothing: all is looked at before any is run. */
 static enum svmx_status submission_check(const struct simd_backend *backend, const struct svmx_submission *submission) {
     const struct svmx_host *host = backend->host;
@@ -225,10 +244,10 @@ static enum svmx_status submission_check(const struct simd_backend *backend, con
         return SVMX_ERR_UNSUPPORTED;
     }
     for (size_t i = 0; i < list->count; i++) {
-        uint32_t kind = command_at(list, i)->kind;
-        if (kind == SVMX_COMMAND_DISPATCH || kind == SVMX_COMMAND_BARRIER) continue;
+        if (is_known(list, i)) continue;
         char text[96];
-        snprintf(text, sizeof text, "submit: no command of kind %u on host memory", (unsigned)kind);
+        snprintf(text, sizeof text, "submit: no such command on host memory: %u, of kind %u", (unsigned)i,
+                 (unsigned)command_at(list, i)->kind);
         host->log(host, SVMX_LOG_ERROR, text);
         return SVMX_ERR_UNSUPPORTED;
     }
@@ -244,8 +263,13 @@ static enum svmx_status submit(void *self, const struct svmx_submission *submiss
     uint64_t fp_state = simd_fp_enter();
     for (size_t i = 0; i < list->count; i++) {
         const struct svmx_command *command = command_at(list, i);
-        if (command->kind == SVMX_COMMAND_DISPATCH) /* a barrier asks for nothing: all before it is done */
+        if (command->kind == SVMX_COMMAND_DISPATCH) { /* a barrier asks for nothing: all before it is done */
             dispatch_run(backend->pool, &command->as.dispatch);
+        } else if (command->kind == SVMX_COMMAND_CHAIN) {
+            const struct simd_chain chain = chain_at(list, i);
+            simd_chain_run(backend->pool, &chain);
+            i += chain.count;
+        }
     }
     simd_fp_leave(fp_state);
     *ticket = 0;

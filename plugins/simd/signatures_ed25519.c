@@ -32,3 +32,9 @@ static void verify_run(const struct svmx_dispatch *d, uint64_t first, uint64_t e
 const struct simd_kernel simd_ed25519[SIMD_ED25519_KERNELS] = {
     {"ed25519_verify", verify_run, NULL, 1, 3000},
 };
+
+#if defined(__x86_64__)
+const struct simd_kernel simd_ed25519_ifma[SIMD_ED25519_KERNELS] = {
+    {"ed25519_verify", simd_ed25519_run_ifma, NULL, 32, 400},
+};
+#endif

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "kernels.h"
+#include "signatures.h"
 #include "tasks.h"
 
 #include <secp256k1_recovery.h>
@@ -17,30 +18,32 @@ enum { WORD = 32, KEY_BYTES = 64, ADDRESS_BYTES = 20, CHUNK = 16 };
 
 enum { ADDRESS, RECOVER_VALID, RECOVER_HASH, V, RECOVER_R, RECOVER_S };
 
-/* 0 or 1, or -1 for a word that is neither 27 nor 28. */
-static int recovery_id(const uint8_t v[WORD]) {
+int simd_recovery_id(const uint8_t v[WORD]) {
     uint8_t high = 0;
     for (int i = 0; i < WORD - 1; i++) high |= v[i];
     return high == 0 && (v[WORD - 1] == 27 || v[WORD - 1] == 28) ? v[WORD - 1] - 27 : -1;
 }
 
-/* The key of one signature as x, y; false if it is invalid. */
-static _Bool recover(uint8_t xy[KEY_BYTES], const struct svmx_slot *row, uint64_t i) {
+_Bool simd_recover(uint8_t xy[KEY_BYTES], const uint8_t *hash, const uint8_t *v, const uint8_t *r, const uint8_t *s) {
     secp256k1_ecdsa_recoverable_signature signature;
     secp256k1_pubkey key;
     uint8_t compact[2 * WORD], point[1 + KEY_BYTES];
     size_t bytes = sizeof point;
-    const int id = recovery_id(simd_address(&row[V], WORD * i));
-    memcpy(compact, simd_address(&row[RECOVER_R], WORD * i), WORD);
-    memcpy(compact + WORD, simd_address(&row[RECOVER_S], WORD * i), WORD);
+    const int id = simd_recovery_id(v);
+    memcpy(compact, r, WORD);
+    memcpy(compact + WORD, s, WORD);
     if (id < 0 ||
         !secp256k1_ecdsa_recoverable_signature_parse_compact(secp256k1_context_static, &signature, compact, id) ||
-        !secp256k1_ecdsa_recover(secp256k1_context_static, &key, &signature,
-                                 simd_address(&row[RECOVER_HASH], WORD * i)) ||
+        !secp256k1_ecdsa_recover(secp256k1_context_static, &key, &signature, hash) ||
         !secp256k1_ec_pubkey_serialize(secp256k1_context_static, point, &bytes, &key, SECP256K1_EC_UNCOMPRESSED))
         return 0;
     memcpy(xy, point + 1, KEY_BYTES);
     return 1;
+}
+
+static _Bool recover(uint8_t xy[KEY_BYTES], const struct svmx_slot *row, uint64_t i) {
+    return simd_recover(xy, simd_address(&row[RECOVER_HASH], WORD * i), simd_address(&row[V], WORD * i),
+                        simd_address(&row[RECOVER_R], WORD * i), simd_address(&row[RECOVER_S], WORD * i));
 }
 
 /* Up to CHUNK signatures of one task: first all keys, end to end, then their hashes, then the addresses. */
@@ -75,17 +78,21 @@ static void recover_run(const struct svmx_dispatch *d, uint64_t first, uint64_t 
 
 enum { VERIFY_VALID, VERIFY_HASH, VERIFY_R, VERIFY_S, KEY };
 
-static _Bool verify(const struct svmx_slot *row, uint64_t i) {
+_Bool simd_verify(const uint8_t *hash, const uint8_t *r, const uint8_t *s, const uint8_t *key) {
     secp256k1_ecdsa_signature signature;
-    secp256k1_pubkey key;
+    secp256k1_pubkey parsed;
     uint8_t compact[2 * WORD], point[1 + KEY_BYTES] = {0x04};
-    memcpy(compact, simd_address(&row[VERIFY_R], WORD * i), WORD);
-    memcpy(compact + WORD, simd_address(&row[VERIFY_S], WORD * i), WORD);
-    memcpy(point + 1, simd_address(&row[KEY], KEY_BYTES * i), KEY_BYTES);
+    memcpy(compact, r, WORD);
+    memcpy(compact + WORD, s, WORD);
+    memcpy(point + 1, key, KEY_BYTES);
     return secp256k1_ecdsa_signature_parse_compact(secp256k1_context_static, &signature, compact) &&
-           secp256k1_ec_pubkey_parse(secp256k1_context_static, &key, point, sizeof point) &&
-           secp256k1_ecdsa_verify(secp256k1_context_static, &signature, simd_address(&row[VERIFY_HASH], WORD * i),
-                                  &key);
+           secp256k1_ec_pubkey_parse(secp256k1_context_static, &parsed, point, sizeof point) &&
+           secp256k1_ecdsa_verify(secp256k1_context_static, &signature, hash, &parsed);
+}
+
+static _Bool verify(const struct svmx_slot *row, uint64_t i) {
+    return simd_verify(simd_address(&row[VERIFY_HASH], WORD * i), simd_address(&row[VERIFY_R], WORD * i),
+                       simd_address(&row[VERIFY_S], WORD * i), simd_address(&row[KEY], KEY_BYTES * i));
 }
 
 static void verify_run(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
@@ -126,5 +133,13 @@ const struct simd_kernel simd_secp256k1_avx2[SIMD_SECP256K1_KERNELS] = {
 const struct simd_kernel simd_secp256k1_avx512[SIMD_SECP256K1_KERNELS] = {
     {"ecrecover", recover_run_avx512, NULL, GRAIN, RECOVER_PS},
     {"ecdsa_verify_secp256k1", verify_run, NULL, GRAIN, VERIFY_PS},
+};
+
+/* Whole groups of lanes, and enough of them to share an inversion. */
+enum { RECOVER_IFMA_PS = 5500000, VERIFY_IFMA_PS = 4800000, GRAIN_IFMA = 32 };
+
+const struct simd_kernel simd_secp256k1_ifma[SIMD_SECP256K1_KERNELS] = {
+    {"ecrecover", simd_ecrecover_run_ifma, NULL, GRAIN_IFMA, RECOVER_IFMA_PS},
+    {"ecdsa_verify_secp256k1", simd_ecdsa_run_ifma, NULL, GRAIN_IFMA, VERIFY_IFMA_PS},
 };
 #endif

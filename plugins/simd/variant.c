@@ -66,6 +66,12 @@ static const struct table {
     TABLE("avx512", avx512_shani_kernels, SIMD_FEATURE_AVX512 | SIMD_FEATURE_SHANI),
     TABLE("avx512", simd_merkle_sha256_avx512_shani, SIMD_FEATURE_AVX512 | SIMD_FEATURE_SHANI),
     TABLE("avx512", simd_field_ifma, SIMD_FEATURE_AVX512 | SIMD_FEATURE_IFMA),
+#ifdef SVMX_HAVE_SECP256K1
+    TABLE("avx512", simd_secp256k1_ifma, SIMD_FEATURE_AVX512 | SIMD_FEATURE_IFMA),
+#endif
+#ifdef SVMX_HAVE_SODIUM
+    TABLE("avx512", simd_ed25519_ifma, SIMD_FEATURE_AVX512 | SIMD_FEATURE_IFMA),
+#endif
     TABLE("avx512", avx512_kernels, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_f32_avx512, SIMD_FEATURE_AVX512),
     TABLE("avx512", simd_f64_avx512, SIMD_FEATURE_AVX512),

@@ -33,6 +33,9 @@ static enum svmx_status check_folder(int fd, const char *path, struct svmx__text
     if (info.st_uid != geteuid())
         return svmx__fail(why, SVMX_ERR_PERMISSION, "unsafe: the folder belongs to user %lu, not to you: %s",
                           (unsigned long)info.st_uid, path);
+    if (info.st_mode & S_ISVTX) /* such as /tmp: nothing to be changed */
+        return svmx__fail(why, SVMX_ERR_PERMISSION,
+                          "unsafe: everybody may write into %s: give a folder of its own in it", path);
     if (info.st_mode & (S_IWGRP | S_IWOTH))
         return svmx__fail(why, SVMX_ERR_PERMISSION, "unsafe: others may write the folder: chmod go-w %s", path);
     return SVMX_OK;

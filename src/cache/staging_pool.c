@@ -26,6 +26,7 @@ static struct svmx__staging *take_idle(struct svmx__staging_pool *pool, uint32_t
         if (found->kind != kind || (found->usage & usage) != usage) continue;
         *at = found->next;
         pool->idle_bytes -= found->bytes;
+        pool->idle_count--;
         return found;
     }
     return NULL;
@@ -85,11 +86,13 @@ void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging
     if (!staging) return;
     uint32_t class = class_of(staging->bytes);
     pthread_mutex_lock(&pool->lock);
-    bool keep = pool->idle_bytes + staging->bytes <= pool->idle_limit_bytes;
+    bool keep =
+        pool->idle_bytes + staging->bytes <= pool->idle_limit_bytes && pool->idle_count < SVMX__STAGING_MAX_IDLE;
     if (keep) {
         staging->next = pool->idle[class];
         pool->idle[class] = staging;
         pool->idle_bytes += staging->bytes;
+        pool->idle_count++;
     } else {
         pool->held_bytes -= staging->bytes;
     }
@@ -105,6 +108,7 @@ void svmx__staging_trim(struct svmx__staging_pool *pool, uint64_t keep_bytes) {
             struct svmx__staging *staging = pool->idle[class];
             pool->idle[class] = staging->next;
             pool->idle_bytes -= staging->bytes;
+            pool->idle_count--;
             pool->held_bytes -= staging->bytes;
             staging->next = doomed;
             doomed = staging;

@@ -33,7 +33,8 @@ struct svmx__staging_source {
     void (*release)(void *user, struct svmx_memory *memory, void *host);
 };
 
-enum { SVMX__STAGING_CLASSES = 48, SVMX__STAGING_MIN_CLASS = 12 };
+/* Idle buffers are bounded in number as well: every one is something to a driver, however small, and is walked past. */
+enum { SVMX__STAGING_CLASSES = 48, SVMX__STAGING_MIN_CLASS = 12, SVMX__STAGING_MAX_IDLE = 4096 };
 
 struct svmx__staging_pool {
     struct svmx__staging_source source;
@@ -42,6 +43,7 @@ struct svmx__staging_pool {
     struct svmx__staging *idle[SVMX__STAGING_CLASSES];
     uint64_t idle_bytes, held_bytes, held_bytes_peak; /* held = idle + in use */
     uint64_t hits, misses;
+    uint32_t idle_count;
 };
 
 void svmx__staging_pool_init(struct svmx__staging_pool *pool, const struct svmx__staging_source *source,

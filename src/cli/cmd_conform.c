@@ -107,10 +107,8 @@ static enum cli_exit tested_open(struct conform *conform, const struct target *t
                                          .log_level = SVMX_LOG_WARN,
                                          .log = log_take,
                                          .log_user = &conform->log};
-    enum svmx_status status = svmx_open(&conform->tested.executor, &options, &error);
-    if (status == SVMX_OK) return CLI_OK;
-    cli_error("cannot open the executor: %s (%s)", error.text, svmx_status_name(status));
-    return CLI_NO_EXECUTOR;
+    if (svmx_open(&conform->tested.executor, &options, &error) == SVMX_OK) return CLI_OK;
+    return cli_session_refused(&error, device ? "--device" : "PLUGIN");
 }
 
 static void conform_close(struct conform *conform) {
@@ -210,7 +208,8 @@ const struct cli_command cli_conform = {
     .operands = "PLUGIN",
     .summary = "compare a backend with the reference code, byte for byte",
     .details = "PLUGIN is a file NAME.so, or the name of a backend that svmx devices shows. It is loaded\n"
-               "alone. Every operation runs in many sizes, alone and many tasks a batch; a verdict:\n"
+               "alone. Every operation runs in many sizes on harmless and on wild data (NaNs, infinities,\n"
+               "denormals, any bits), alone and many tasks a batch; a verdict:\n"
                "  exact          every byte is that of the reference code, and the device computed it\n"
                "  WRONG          a byte differs: the first one is shown\n"
                "  refused        the device failed its known answers or a batch, with the reason\n"

@@ -22,8 +22,9 @@ enum cli_exit {
     CLI_OK = 0,
     CLI_BAD_INPUT = 1, /* data on standard input, a log, a file of the cache or the profile is bad; the text names it */
     CLI_USAGE = 2,     /* unknown command, option or operation, or a value that is out of range */
-    CLI_NO_EXECUTOR = 3, /* executor, cache or profile could not be opened, or the device asked for is not there */
-    CLI_FAILED = 4       /* an operation failed, or its results could not be written */
+    CLI_NO_EXECUTOR = 3,  /* executor, cache or profile could not be opened, or the device asked for is not there */
+    CLI_FAILED = 4,       /* an operation failed, or its results could not be written */
+    CLI_INTERRUPTED = 130 /* Ctrl-C, where what was done so far is kept (threshold-scan) */
 };
 
 struct cli_command {
@@ -42,7 +43,7 @@ struct cli_command {
 extern const struct cli_command *const cli_commands[];
 
 extern const struct cli_command cli_devices, cli_ops, cli_run, cli_explain, cli_bandwidth, cli_replay, cli_stats,
-    cli_tune, cli_conform, cli_cache, cli_profile, cli_config, cli_version, cli_help;
+    cli_tune, cli_scan, cli_conform, cli_cache, cli_profile, cli_config, cli_version, cli_help;
 
 /* By name. NULL for an unknown one, after a message with the nearest name. */
 const struct cli_command *cli_command_find(const char *name);

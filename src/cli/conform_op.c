@@ -1,8 +1,8 @@
 /*
  * conform_op.c: one operation on one device: every byte compared with the reference code.
  *
- *   sizes (0, 1, around powers of two, a large one) x two seeds -> each a batch of its own
- *   all of them together                                        -> one batch of many tasks
+ *   sizes (0, 1, around powers of two, a large one) x data (an example, four kinds of wild.h) -> each a batch of its own
+ *   all of them together                                                                      -> one batch of many tasks
  *
  * Outputs hold other bytes before the run on the device than before the run of the reference code, so that one that is not
  * written is seen. Receipts prove that the device answered. Called by cmd_conform.c.
@@ -11,16 +11,19 @@
  */
 #include "conform.h"
 #include "text.h"
+#include "wild.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SIZES = 16, SEEDS = 2, MAX_TASKS = MAX_SIZES * SEEDS };
+/* Seed 1 is for the example as it is, those above for wild data. */
+enum { MAX_SIZES = 16, SEEDS = 1 + CLI_WILD_KINDS, MAX_TASKS = MAX_SIZES * SEEDS };
 
 /* The same task twice: for the device, and for the reference code. */
 struct sample {
     uint64_t size, seed;
     struct svmx_example got, want;
+    void *ragged[SVMX_OP_MAX_PARAMS]; /* of both, where wild cuts made it another length than the example's */
 };
 
 struct trial {
@@ -33,16 +36,8 @@ struct trial {
 
 /* ---- sizes ------------------------------------------------------------------------------------------------------ */
 
-/* The largest size, by what a run of the reference code costs. Any operation that is not named is cheap. */
 static uint64_t size_limit(const struct conform *conform, const char *op) {
-    static const struct {
-        const char *prefix;
-        uint64_t limit;
-    } dear[] = {{"ec", 40},        {"ed25519", 40},  {"eigh", 40},     {"grid", 2050},
-                {"matmul", 20000}, {"merkle", 4100}, {"sha256", 8200}, {"keccak256", 8200}};
-    uint64_t limit = 66 * 4096 + 1; /* more blocks than a reduction has lanes */
-    for (size_t i = 0; i < sizeof dear / sizeof *dear; i++)
-        if (strncmp(op, dear[i].prefix, strlen(dear[i].prefix)) == 0) limit = dear[i].limit;
+    const uint64_t limit = cli_wild_limit(op);
     return conform->device.flags & SVMX_DEVICE_TEST && limit > 300 ? 300 : limit; /* those are slow */
 }
 
@@ -71,15 +66,49 @@ static void outputs_dirty(const struct svmx_op *op, const struct svmx_example *e
             memset(example->args[i].from.out, byte, example->args[i].bytes);
 }
 
+static void sample_free(struct sample *sample) {
+    svmx_example_destroy(&sample->got);
+    svmx_example_destroy(&sample->want);
+    for (int i = 0; i < SVMX_OP_MAX_PARAMS; i++) free(sample->ragged[i]);
+}
+
+/* Other inputs than the example's: the same for the device and the reference code. From the last: cuts decide how long
+ * what they cut is. */
+static void sample_go_wild(const struct svmx_op *op, struct sample *sample) {
+    for (uint32_t i = op->param_count; i-- > 0;) {
+        const struct svmx_param *param = &op->params[i];
+        struct svmx_arg *got = &sample->got.args[i], *want = &sample->want.args[i];
+        if (param->direction == SVMX_OUT || param->shape == SVMX_SCALAR || param->shape == SVMX_OFFSETS) continue;
+        if (param->shape == SVMX_RAGGED) {
+            (void)cli_wild_cuts(want[1].from.out, want[1].bytes, sample->seed + i);
+            got->bytes = want->bytes = cli_wild_cuts(got[1].from.out, got[1].bytes, sample->seed + i);
+            got->from.out = want->from.out = sample->ragged[i] = cli_grow(NULL, got->bytes + 1, 1);
+            cli_wild_fill(sample->ragged[i], got->bytes, param->type, sample->seed + i);
+            continue;
+        }
+        cli_wild_fill(got->from.out, got->bytes, param->type, sample->seed + i);
+        cli_wild_fill(want->from.out, want->bytes, param->type, sample->seed + i);
+    }
+}
+
 static enum svmx_status sample_make(const struct trial *trial, struct sample *sample) {
     const struct conform *conform = trial->conform;
-    const uint32_t op = trial->result->op.id;
+    const struct svmx_op *op = &trial->result->op;
     enum svmx_status status =
-        svmx_example_create(conform->tested.executor, op, sample->size, sample->seed, &sample->got);
-    if (status != SVMX_OK) return status;
-    status = svmx_example_create(conform->reference.executor, op, sample->size, sample->seed, &sample->want);
-    if (status != SVMX_OK) svmx_example_destroy(&sample->got);
+        svmx_example_create(conform->tested.executor, op->id, sample->size, sample->seed, &sample->got);
+    if (status == SVMX_OK)
+        status = svmx_example_create(conform->reference.executor, op->id, sample->size, sample->seed, &sample->want);
+    if (status == SVMX_OK && sample->seed > 1) sample_go_wild(op, sample);
+    if (status != SVMX_OK) sample_free(sample);
     return status;
+}
+
+/* Some operations do not take any data: then the example as it is must do. */
+static bool sample_is_taken(const struct trial *trial, const struct sample *sample) {
+    if (sample->seed == 1) return true; /* what is wrong with it is told later */
+    (void)svmx_batch_reset(trial->reference);
+    return svmx_batch_add(trial->reference, trial->result->op.id, sample->want.args, sample->want.arg_count) !=
+           SVMX_ERR_ARGUMENT;
 }
 
 /* A size that the operation does not take is left out, unless the user asked for it. */
@@ -90,8 +119,10 @@ static enum cli_exit samples_make(struct trial *trial) {
         struct sample *sample = &trial->samples[trial->count];
         *sample = (struct sample){.size = sizes[i / SEEDS], .seed = 1 + i % SEEDS};
         enum svmx_status status = sample_make(trial, sample);
-        if (status == SVMX_OK)
+        if (status == SVMX_OK && sample_is_taken(trial, sample))
             trial->count++;
+        else if (status == SVMX_OK)
+            sample_free(sample);
         else if (trial->conform->sized || status == SVMX_ERR_MEMORY)
             return cli_session_failed(trial->result->op.name, status, "making up data: try another --size");
     }
@@ -156,9 +187,10 @@ static void judge_sample(struct trial *trial, const struct sample *sample, uint3
         while (a[byte] == b[byte]) byte++;
         trial->result->verdict = CONFORM_WRONG;
         snprintf(trial->result->reason, sizeof trial->result->reason,
-                 "size %llu, seed %llu, %s a batch: %s differs from byte %llu of %llu on: 0x%02x, must be 0x%02x",
-                 (unsigned long long)sample->size, (unsigned long long)sample->seed, cli_counted(tasks, "task").line,
-                 op->params[i].name, (unsigned long long)byte, (unsigned long long)got->bytes, a[byte], b[byte]);
+                 "size %llu, %s seed %llu, %s a batch: %s differs from byte %llu of %llu on: 0x%02x, must be 0x%02x",
+                 (unsigned long long)sample->size, sample->seed == 1 ? "example of" : "wild data of",
+                 (unsigned long long)sample->seed, cli_counted(tasks, "task").line, op->params[i].name,
+                 (unsigned long long)byte, (unsigned long long)got->bytes, a[byte], b[byte]);
         return;
     }
 }
@@ -210,10 +242,7 @@ enum cli_exit conform_op(struct conform *conform, struct conform_result *result)
     log_expect(&conform->log, NULL);
     svmx_batch_destroy(trial->tested);
     svmx_batch_destroy(trial->reference);
-    for (uint32_t i = 0; i < trial->count; i++) {
-        svmx_example_destroy(&trial->samples[i].got);
-        svmx_example_destroy(&trial->samples[i].want);
-    }
+    for (uint32_t i = 0; i < trial->count; i++) sample_free(&trial->samples[i]);
     free(trial);
     return code;
 }

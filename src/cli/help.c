@@ -14,11 +14,12 @@ void cli_help_overview(FILE *out) {
           "Usage: svmx COMMAND [options]\n\nCommands:\n",
           out);
     for (const struct cli_command *const *command = cli_commands; *command; command++)
-        fprintf(out, "  %-9s %s\n", (*command)->name, (*command)->summary);
+        fprintf(out, "  %-14s %s\n", (*command)->name, (*command)->summary);
     fputs("\nEvery command takes --help and --json.\n"
           "Exit status: 0 done, 1 bad input data, log, file in the cache or profile, 2 usage,\n"
           "             3 the executor, the cache or the profile could not be opened,\n"
-          "             4 an operation failed or its results could not be written.\n"
+          "             4 an operation failed or its results could not be written,\n"
+          "             130 interrupted (threshold-scan).\n"
           "Manual: svmx(1) the command, svmx(7) the environment (SUPERVM_*), svmx(3) the library.\n",
           out);
 }

@@ -73,6 +73,11 @@ void cli_json_number(struct cli_json *json, const char *key, uint64_t number) {
     fprintf(json->out, "%llu", (unsigned long long)number);
 }
 
+void cli_json_literal(struct cli_json *json, const char *key, const char *text) {
+    lead(json, key);
+    fputs(text, json->out);
+}
+
 void cli_json_bool(struct cli_json *json, const char *key, bool value) {
     lead(json, key);
     fputs(value ? "true" : "false", json->out);

@@ -38,6 +38,8 @@ void cli_json_close(struct cli_json *json);
 
 void cli_json_text(struct cli_json *json, const char *key, const char *text); /* NULL gives null */
 void cli_json_number(struct cli_json *json, const char *key, uint64_t number);
+void cli_json_literal(struct cli_json *json, const char *key,
+                      const char *text); /* a number with a point, or null, as it is */
 void cli_json_bool(struct cli_json *json, const char *key, bool value);
 
 #endif

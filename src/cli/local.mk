@@ -14,6 +14,7 @@ svmx_SOURCES = \
 	%D%/cmd_ops.c \
 	%D%/cmd_profile.c \
 	%D%/cmd_replay.c \
+	%D%/cmd_scan.c \
 	%D%/cmd_run.c \
 	%D%/cmd_stats.c \
 	%D%/cmd_tune.c \
@@ -38,7 +39,21 @@ svmx_SOURCES = \
 	%D%/run_receipts.c \
 	%D%/run_report.c \
 	%D%/run_stdin.c \
+	%D%/scan.h \
+	%D%/scan_cells.c \
+	%D%/scan_crossover.c \
+	%D%/scan_csv.c \
+	%D%/scan_json.c \
+	%D%/scan_measure.c \
+	%D%/scan_options.c \
+	%D%/scan_plan.c \
+	%D%/scan_progress.c \
+	%D%/scan_side.c \
+	%D%/scan_stats.c \
+	%D%/scan_stop.c \
+	%D%/scan_task.c \
 	%D%/session.c %D%/session.h \
 	%D%/table.c %D%/table.h \
 	%D%/text.c %D%/text.h \
-	%D%/trial.h
+	%D%/trial.h \
+	%D%/wild.c %D%/wild.h

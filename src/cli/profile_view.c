@@ -46,13 +46,13 @@ static enum cli_exit nothing_left(const struct profile_view *view, const char *o
         cli_guess_try(&guess, entry.op);
     }
     if (known && device)
-        cli_error("nothing was measured %s%s on a device '%s'; see svmx profile show", op ? "of " : "", op ? op : "",
+        cli_error("nothing was measured%s%s on a device '%s'; see svmx profile show", op ? " of " : "", op ? op : "",
                   device);
     else if (guess.best)
         cli_error("nothing was measured of '%s' (did you mean %s?); see svmx profile show", op, guess.best);
     else
         cli_error("nothing was measured of '%s'; see svmx profile show", op);
-    return CLI_USAGE;
+    return CLI_BAD_INPUT;
 }
 
 enum cli_exit profile_view_read(struct profile_view *view, const struct cli_args *args, const svmx_profile_t *profile) {

@@ -19,12 +19,50 @@ static void log_errors_only(void *user, enum svmx_log_level level, const char *t
     if (level <= SVMX_LOG_ERROR) cli_error("%s", text);
 }
 
+/* Where the item of a text with a single one is pointed at, the reason alone. */
+static const char *reason_of(const char *text) {
+    const char *single = "options.backends: item 1", *rest = text + strlen(single);
+    if (strncmp(text, single, strlen(single)) != 0) return NULL;
+    const char *quoted = *rest == ':' ? rest : strstr(rest, "': ");
+    return quoted ? strstr(quoted, ": ") + 2 : NULL;
+}
+
+struct named {
+    char line[sizeof(((struct svmx_error *)0)->text) + 16];
+};
+
+/* The text with names of the command line. */
+static struct named rename_options(const char *text, const char *backends) {
+    const struct {
+        const char *option, *name;
+    } names[] = {{"options.backends", backends},
+                 {"options.policy", "--policy"},
+                 {"options.variant", "--variant"},
+                 {"options.threads", "--threads"}};
+    struct named named;
+    snprintf(named.line, sizeof named.line, "%s", text);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *at = strstr(text, names[i].option);
+        if (!at) continue;
+        snprintf(named.line, sizeof named.line, "%.*s%s%s", (int)(at - text), text, names[i].name,
+                 at + strlen(names[i].option));
+        break;
+    }
+    return named;
+}
+
+enum cli_exit cli_session_refused(const struct svmx_error *error, const char *backends) {
+    const char *reason = strcmp(backends, "--backend") == 0 ? NULL : reason_of(error->text);
+    struct named named = rename_options(error->text, backends);
+    if (reason) snprintf(named.line, sizeof named.line, "%s: %s", backends, reason);
+    cli_error("cannot open the executor: %s (%s)", named.line, svmx_status_name(error->status));
+    return CLI_NO_EXECUTOR;
+}
+
 static enum cli_exit executor_open(struct cli_session *session, const struct svmx_options *options) {
     struct svmx_error error = {SVMX_OK, ""};
-    enum svmx_status status = svmx_open(&session->executor, options, &error);
-    if (status == SVMX_OK) return CLI_OK;
-    cli_error("cannot open the executor: %s (%s)", error.text, svmx_status_name(status));
-    return CLI_NO_EXECUTOR;
+    if (svmx_open(&session->executor, options, &error) == SVMX_OK) return CLI_OK;
+    return cli_session_refused(&error, session->demanded ? "--device" : "--backend");
 }
 
 /* --device ITEM as text of SUPERVM_BACKENDS: this one must load, and nothing follows it. */

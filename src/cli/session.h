@@ -22,6 +22,10 @@ enum cli_exit cli_session_open_bare(struct cli_session *session);
 
 void cli_session_close(struct cli_session *session);
 
+/* Says why an executor was not opened; returns CLI_NO_EXECUTOR. The library knows settings as options, whoever typed them
+ * by the command line: options.backends by what `backends` says, "--device". */
+enum cli_exit cli_session_refused(const struct svmx_error *error, const char *backends);
+
 /* Finds an operation by name; CLI_USAGE after a message that lists the known ones. */
 enum cli_exit cli_session_op(const struct cli_session *session, const char *name, struct svmx_op *op);
 

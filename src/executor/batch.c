@@ -58,6 +58,7 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
     free(batch->sorted_slots);
     free(batch->sorted_units);
     free(batch->spans);
+    free(batch->chain_commands);
     free(batch->piece_units);
     svmx__executor_release(batch->executor);
     free(batch);
@@ -259,6 +260,7 @@ static enum svmx_status take_arg(svmx_batch_t *batch, const struct svmx__op *op,
                               param->name);
         return resolve_result(batch, op, at, arg, slot, level);
     case SVMX_ARG_LIBRARY:
+    case SVMX_ARG_PASSING:
         if (param->direction != SVMX_OUT)
             return svmx__fail(why, SVMX_ERR_ARGUMENT,
                               "%s: argument '%s' is an input; only an output may be left to the library", op->name,
@@ -331,6 +333,8 @@ static void start_part(struct svmx__part *part, svmx_batch_t *batch, const struc
     part->callers_bytes_out = part->library_bytes = 0;
     part->library = NULL;
     part->device = NULL;
+    part->taker = SVMX__NO_PART;
+    part->passing = true;
     part->queued_ns = part->start_ns = part->dispatch_ns = part->done_ns = part->end_ns = 0;
 }
 
@@ -342,9 +346,40 @@ static void note_origin(svmx_batch_t *batch, struct svmx__task *task, uint32_t a
             task->deferred |= UINT32_C(1) << at;
             batch->has_deferred = true;
         }
-    } else if (arg->kind == SVMX_ARG_LIBRARY) {
+    } else if (arg->kind == SVMX_ARG_LIBRARY || arg->kind == SVMX_ARG_PASSING) {
         task->library |= UINT32_C(1) << at;
+        if (arg->kind == SVMX_ARG_PASSING) task->passing |= UINT32_C(1) << at;
         batch->has_library = true;
+    }
+}
+
+/* The part of which the task of the same row, and as many units, feeds this one; NO_PART if none does, or several do. Tells
+ * each that it is taken from. */
+static uint32_t feeder_of(svmx_batch_t *batch, const struct svmx__task *task, const struct svmx_arg *args) {
+    uint32_t feeder = SVMX__NO_PART;
+    bool only = true;
+    for (uint32_t i = 0; task->results >> i; i++) {
+        if (!(task->results >> i & 1)) continue;
+        const struct svmx__task *source = &batch->tasks[args[i].from.result.task];
+        uint32_t *taker = &batch->parts[source->part].taker;
+        *taker = *taker == SVMX__NO_PART || *taker == task->part ? task->part : SVMX__MANY_PARTS;
+        only = only && source->row == task->row && source->units == task->units &&
+               (feeder == SVMX__NO_PART || feeder == source->part);
+        feeder = source->part;
+    }
+    return only ? feeder : SVMX__NO_PART;
+}
+
+/* What the tasks of a part have in common. */
+static void note_feeder(svmx_batch_t *batch, const struct svmx__task *task, const struct svmx_arg *args) {
+    struct svmx__part *part = &batch->parts[task->part];
+    const uint32_t feeder = task->results ? feeder_of(batch, task, args) : SVMX__NO_PART;
+    part->passing = part->passing && (task->passing & 1);
+    if (task->row == 0) {
+        part->feeder = feeder;
+        part->taken = task->results;
+    } else if (part->feeder != feeder || part->taken != task->results) {
+        part->feeder = SVMX__NO_PART;
     }
 }
 
@@ -366,6 +401,7 @@ static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const st
     struct svmx__task *added = &batch->tasks[task];
     *added = (struct svmx__task){.part = at, .first_slot = batch->slot_count, .row = row, .units = size->units};
     for (uint32_t i = 0; i < op->param_count; i++) note_origin(batch, added, i, &args[i]);
+    note_feeder(batch, added, args);
     batch->first_unit[task + 1] = batch->first_unit[task] + size->units;
     batch->slot_count += op->param_count;
 }

@@ -54,6 +54,7 @@ struct svmx__task {
     uint32_t results;    /* bit i: argument i is a result of an earlier task */
     uint32_t deferred;   /* bit i: one whose address is not known yet: the slot has its task (high half) and output */
     uint32_t library;    /* bit i: argument i is an output in the library's memory */
+    uint32_t passing;    /* bit i: one of those that only later tasks read */
     uint64_t units;
 };
 
@@ -63,6 +64,9 @@ enum { SVMX__PART_COMMANDS = 6 };
 /* Of outputs in the library's memory. */
 enum { SVMX__RESULT_ALIGNMENT = 64 };
 
+/* In place of the number of a part. */
+enum { SVMX__NO_PART = INT32_MAX, SVMX__MANY_PARTS = INT32_MAX - 1 };
+
 /* The tasks of one operation at one level, on their way to one device and back. */
 struct svmx__part {
     struct svmx__work errand; /* first: a device's queue holds it by this */
@@ -71,6 +75,19 @@ struct svmx__part {
     uint32_t level, task_count;
     uint64_t units, work, bytes_in, bytes_out;
     uint64_t callers_bytes_out, library_bytes; /* of outputs in the caller's memory, and in the library's */
+
+    /* What its tasks take of others, as they were added; see chain.c. */
+    uint32_t feeder; /* the part that each takes results of its own row of; NO_PART or MANY_PARTS: no such part */
+    uint32_t taken;  /* bit i: argument i is such a result, in every task */
+    uint32_t taker;  /* the part whose tasks take its results; NO_PART or MANY_PARTS */
+    bool passing;    /* the first output of every task passes */
+
+    /* chain */
+    uint32_t next;        /* link, or NO_PART */
+    uint32_t links;       /* that run in its launch */
+    uint32_t commands_at; /* of its launch, in batch->chain_commands */
+    bool joined;          /* it runs in the launch of another */
+    bool passes;          /* its results are in no memory */
 
     /* bucket */
     struct svmx_slot *slots;    /* host addresses, row-major; outputs in the library's memory at 0 */
@@ -86,6 +103,7 @@ struct svmx__part {
     bool chosen;            /* by choices, which is owed a word of how it went */
     bool refused;           /* the policy allows no device that could */
     uint32_t redone;        /* devices that failed it so far */
+    bool here;              /* it runs in the thread of svmx_run; what was sent may change its device at any time */
     bool cold;              /* the device has no pipeline for it yet: it waits in the device's builder */
     enum svmx_status built; /* what became of the build that it waited for; an error has its reason in `reason` */
 
@@ -98,6 +116,7 @@ struct svmx__part {
     struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
     struct svmx__block *block; /* that holds the inputs, which then stay where they are; or NULL */
     uint32_t launches;         /* that brought results */
+    uint32_t readbacks;        /* copies back to the host in these */
     uint64_t copied_bytes;     /* between the caller's memory and the library's */
     struct svmx_command commands[SVMX__PART_COMMANDS];
     uint32_t command_count;
@@ -105,6 +124,7 @@ struct svmx__part {
     /* dispatch, collect */
     uint64_t ticket;
     struct svmx_timing timing;
+    uint64_t device_ns; /* what learn believes of it; 0: nothing */
     enum svmx_status status;
     bool compared; /* with a run elsewhere, and found to be right */
 
@@ -141,6 +161,11 @@ struct svmx_batch {
     bool overlap_checked;           /* since the last task was added */
     bool has_library, has_deferred; /* any task has */
     struct svmx__block *blocks;     /* svmx_batch_alloc; the newest first */
+
+    /* The chains of a level, each with its links. They are joined before any of them runs. */
+    struct svmx_command *chain_commands;
+    uint32_t chain_command_count;
+    size_t chain_command_capacity;
 
     /* Rows in order of parts, when there are several (bucket), and room to check overlaps (submit). */
     struct svmx_slot *sorted_slots;

@@ -52,8 +52,8 @@ static enum svmx_status sort_rows(struct svmx_batch *batch) {
     return SVMX_OK;
 }
 
-uint64_t svmx__bucket_of(const struct svmx_executor *executor, uint32_t op, uint64_t units) {
-    uint64_t least = UINT64_C(1) << executor->min_bucket_log2[op];
+uint64_t svmx__bucket_of(const struct svmx_executor *executor, const struct svmx__op *op, uint64_t units) {
+    uint64_t least = op->min_bucket ? op->min_bucket : UINT64_C(1) << executor->min_bucket_log2[op->id];
     return units <= least ? least : svmx__pow2(units);
 }
 
@@ -75,7 +75,7 @@ enum svmx_status svmx__bucket(struct svmx_batch *batch) {
     for (uint32_t i = 0; i < batch->part_count; i++) {
         struct svmx__part *part = &batch->parts[i];
         count_size(batch->executor, part->op->id, part->units);
-        part->bucket = svmx__bucket_of(batch->executor, part->op->id, part->units);
+        part->bucket = svmx__bucket_of(batch->executor, part->op, part->units);
         part->redone = 0;
         part->built = SVMX_OK;
         part->timeout_ns = 0;
@@ -83,7 +83,7 @@ enum svmx_status svmx__bucket(struct svmx_batch *batch) {
         part->pipeline = NULL;
         part->library = NULL;
         part->copied_bytes = 0;
-        part->launches = 0;
+        part->launches = part->readbacks = 0;
     }
     return SVMX_OK;
 }

@@ -4,7 +4,8 @@
  *
  *   route finds no pipeline  ->  svmx__build_request     the part goes elsewhere meanwhile, or is parked here
  *   builder thread               builds every variant    (prepare.c; the plugin compiles)
- *     -> the device's queue      proves it, times it     (selftest.c, in the submitter: only it may submit)
+ *     -> the device's queue      proves it               (selftest.c, in the submitter: only it may submit)
+ *     -> the device's queue      those that are proved race (trial.c)
  *   builder thread               files the fastest, publishes the route, sends parked parts on
  *
  * Nothing here waits for a device: proofs have their deadline. Called by route.c, pipeline.c and svmx_prewarm.
@@ -21,7 +22,7 @@ enum { MAX_VARIANTS = 8 };
 
 /* One pipeline that is wanted. In the device's list until it is settled. */
 struct svmx__build {
-    struct svmx__work proof; /* first: the errand that takes the candidate to the submitter */
+    struct svmx__work errand; /* first: what the submitter has to do for it */
     struct svmx__build *next;
     struct svmx__device *device;
     struct svmx__life *life; /* of the device, that it is built in */
@@ -29,40 +30,46 @@ struct svmx__build {
     struct svmx__key key;
     struct svmx__part *parked; /* that wait for it, newest first, by their links; under builder->lock */
 
-    /* The candidate: the builder's until the errand is pushed, the submitter's until `proved`, then the builder's. */
-    struct svmx__pipeline candidate;
+    /* The builder's until the errand is pushed, the submitter's until `done`, then the builder's. */
+    struct svmx__pipeline candidate; /* under proof */
+    struct svmx__racer racers[MAX_VARIANTS];
+    uint32_t racer_count;
     struct svmx__text why;
-    uint64_t trial_ns;
     enum svmx_status verdict;
-    bool proved; /* under builder->lock */
+    bool done; /* under builder->lock */
 };
 
-/* ---- proof, in the submitter --------------------------------------------------------------------------------- */
+/* ---- proof and race, in the submitter -------------------------------------------------------------------------- */
 
-static void prove(struct svmx__work *work) {
-    struct svmx__build *build = (struct svmx__build *)(void *)work;
+static void tell_done(struct svmx__build *build) {
     struct svmx__builder *builder = &build->device->builder;
-    build->verdict = svmx__selftest(build->device, build->op, &build->candidate, &build->why);
-    build->trial_ns = 0;
-    if (build->verdict == SVMX_OK)
-        build->verdict =
-            svmx__selftest_trial(build->device, build->op, &build->candidate, &build->trial_ns, &build->why);
     pthread_mutex_lock(&builder->lock);
-    build->proved = true;
+    build->done = true;
     pthread_cond_broadcast(&builder->changed);
     pthread_mutex_unlock(&builder->lock);
 }
 
-/* Has the candidate proved and timed by the submitter. */
-static enum svmx_status have_proved(struct svmx__build *build) {
+static void prove(struct svmx__work *work) {
+    struct svmx__build *build = (struct svmx__build *)(void *)work;
+    build->verdict = svmx__selftest(build->device, build->op, &build->candidate, &build->why);
+    tell_done(build);
+}
+
+static void race(struct svmx__work *work) {
+    struct svmx__build *build = (struct svmx__build *)(void *)work;
+    svmx__trial(build->device, build->op, build->racers, build->racer_count, &build->why);
+    tell_done(build);
+}
+
+/* Has the submitter do it, and waits. */
+static void have_done(struct svmx__build *build, void (*errand)(struct svmx__work *work)) {
     struct svmx__builder *builder = &build->device->builder;
-    build->proved = false;
-    build->proof.run = prove;
-    svmx__queue_push(&build->device->queue, &build->proof.link);
+    build->done = false;
+    build->errand.run = errand;
+    svmx__queue_push(&build->device->queue, &build->errand.link);
     pthread_mutex_lock(&builder->lock);
-    while (!build->proved) pthread_cond_wait(&builder->changed, &builder->lock);
+    while (!build->done) pthread_cond_wait(&builder->changed, &builder->lock);
     pthread_mutex_unlock(&builder->lock);
-    return build->verdict;
 }
 
 /* ---- building, in the builder's thread ------------------------------------------------------------------------ */
@@ -70,18 +77,24 @@ static enum svmx_status have_proved(struct svmx__build *build) {
 /* What is left after all variants were tried. */
 struct outcome {
     struct svmx_pipeline *best;
-    uint64_t best_ns;
     uint32_t variant;
     bool kept;                /* it came from disk */
     enum svmx_status verdict; /* OK if there is a best; else that of the first that failed */
     struct svmx__text why;
 };
 
+/* A device that is gone, or has no memory, says so; else the first reason is told: that of the plugin's best guess. */
 static void note_failure(struct outcome *outcome, enum svmx_status status, const struct svmx__text *why) {
-    if (outcome->verdict == SVMX_OK || outcome->best) return;
-    if (outcome->why.line[0]) return; /* the first one is the plugin's best guess: its reason is told */
-    outcome->verdict = status;
-    outcome->why = *why;
+    if (!outcome->why.line[0]) {
+        outcome->verdict = status;
+        outcome->why = *why;
+    }
+    if (!svmx__verdict_counts(status)) outcome->verdict = status;
+}
+
+/* What is out is freed, unless the device may still be running it. */
+static void drop(struct svmx__life *life, struct svmx_pipeline *compiled, enum svmx_status status) {
+    if (status != SVMX_TIMEOUT) svmx__pipeline_drop(life, compiled);
 }
 
 /* Builds and proves the candidate. UNKNOWN: there is no variant of that number. */
@@ -95,20 +108,18 @@ static enum svmx_status make_candidate(struct svmx__build *build, uint32_t varia
                                             .binary_bytes = bytes,
                                             .variant = variant};
     build->why.line[0] = '\0';
-    build->trial_ns = 0;
     build->candidate = (struct svmx__pipeline){.key = build->key, .life = build->life};
     enum svmx_status status = svmx__pipeline_build(device, build->op, &desc, &build->candidate, &build->why);
     if (status != SVMX_OK) return status;
     if (svmx__pipeline_cache_knows(&device->executor->pipelines, &build->key, build->candidate.compiled))
         return SVMX_OK;
-    status = have_proved(build);
-    if (status != SVMX_OK && status != SVMX_TIMEOUT) /* else the device may still be running it */
-        svmx__pipeline_drop(build->life, build->candidate.compiled);
-    return status;
+    have_done(build, prove);
+    if (build->verdict != SVMX_OK) drop(build->life, build->candidate.compiled, build->verdict);
+    return build->verdict;
 }
 
-/* The same from what an earlier process compiled, if that proves itself. */
-static enum svmx_status try_variant(struct svmx__build *build, uint32_t variant, struct outcome *outcome) {
+/* From what an earlier process compiled, if that proves itself, or anew. */
+static enum svmx_status try_variant(struct svmx__build *build, uint32_t variant) {
     struct svmx__device *device = build->device;
     size_t bytes = 0;
     void *binary = svmx__kept_binary(device, build->op, variant, &bytes);
@@ -120,17 +131,27 @@ static enum svmx_status try_variant(struct svmx__build *build, uint32_t variant,
         status = make_candidate(build, variant, NULL, 0);
         kept = false;
     }
-    if (status != SVMX_OK) return status;
-    bool better = !outcome->best || build->trial_ns < outcome->best_ns;
-    svmx__pipeline_drop(build->life, better ? outcome->best : build->candidate.compiled);
-    if (better) {
-        *outcome = (struct outcome){.best = build->candidate.compiled,
-                                    .best_ns = build->trial_ns,
-                                    .variant = variant,
-                                    .kept = kept,
-                                    .verdict = SVMX_OK};
+    if (status == SVMX_OK)
+        build->racers[build->racer_count++] =
+            (struct svmx__racer){.pipeline = build->candidate, .variant = variant, .kept = kept};
+    return status;
+}
+
+/* The fastest of those that were proved; the others go. */
+static void pick(struct svmx__build *build, struct outcome *outcome) {
+    build->why.line[0] = '\0';
+    if (build->racer_count > 1) have_done(build, race);
+    const struct svmx__racer *winner = svmx__trial_winner(build->racers, build->racer_count);
+    for (uint32_t i = 0; i < build->racer_count; i++) {
+        const struct svmx__racer *racer = &build->racers[i];
+        if (racer == winner) continue;
+        drop(build->life, racer->pipeline.compiled, racer->status);
+        if (racer->status != SVMX_OK) note_failure(outcome, racer->status, &build->why);
     }
-    return SVMX_OK;
+    build->racer_count = 0;
+    if (winner)
+        *outcome = (struct outcome){
+            .best = winner->pipeline.compiled, .variant = winner->variant, .kept = winner->kept, .verdict = SVMX_OK};
 }
 
 /* 1 + the variant that won before, in this process or an earlier one; 0: not known. */
@@ -140,23 +161,21 @@ static uint8_t chosen_before(struct svmx__build *build) {
     return *chosen;
 }
 
-/* Tries the variants that there are; only the one that won before, if one did. A device that is gone ends it. */
+/* Builds and proves the variants that there are; only the one that won before, if one did. A device that is gone ends it. */
 static void try_all(struct svmx__build *build, uint8_t chosen, struct outcome *outcome) {
     bool asks_for_variants = build->device->backend->plugin->abi_minor >= 1;
     for (uint32_t v = 0; v < MAX_VARIANTS; v++) {
         if (chosen && v + 1 != chosen) continue;
-        if (v > 0 && !asks_for_variants) return;
-        enum svmx_status status = try_variant(build, v, outcome);
-        if (v > 0 && status == SVMX_ERR_UNKNOWN) return;
+        if (v > 0 && !asks_for_variants) break;
+        enum svmx_status status = try_variant(build, v);
+        if (v > 0 && status == SVMX_ERR_UNKNOWN) break;
         if (status == SVMX_OK) continue;
         note_failure(outcome, status, &build->why);
-        if (!svmx__verdict_counts(status)) {
-            if (!outcome->best) outcome->verdict = status;
-            return;
-        }
+        if (!svmx__verdict_counts(status)) break;
         svmx__log(&build->device->executor->log, SVMX_LOG_INFO, "%s, variant %u on %s: %s", build->op->name, v,
                   build->device->info.name, build->why.line);
     }
+    pick(build, outcome);
 }
 
 static void drop_entry(void *user, const struct svmx__pipeline *entry) {

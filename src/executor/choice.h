@@ -12,8 +12,8 @@
  * A device of which only a first guess is known is never an answer for its own sake. It is tried: with real work, whose
  * result is as good as any, when what that may cost fits into the share of time set aside for trying.
  *
- * choice.c answers, publish.c writes the table. Pure, like model.h: no clock, no device. A choice takes some loads and no lock; it allocates a line when a cell is first
- * asked for. Any number of threads may ask and tell at once.
+ * choice.c answers, publish.c writes the table. Pure, like model.h: no clock, no device. A choice takes some loads and no
+ * lock; it allocates a line when a cell is first asked for. Any number of threads may ask and tell at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -72,6 +72,8 @@ struct svmx__answer {
     float wait_ns[SVMX__ROUTED]; /* ... so much; set where the bit is */
 };
 
+static inline bool svmx__is_in(uint32_t mask, uint32_t device) { return mask >> device & 1; }
+
 /* An answer that nothing was asked for. */
 static inline void svmx__answer_set(struct svmx__answer *answer, uint32_t device, uint32_t why, float expected_ns) {
     answer->device = device;
@@ -103,9 +105,6 @@ void svmx__uncharge(struct svmx__choices *choices, const struct svmx__answer *an
  * anew. `ns` is what it took; `sample` is NULL for one that is not learned from: it failed, or was left out. */
 void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,
                 uint64_t ns, const struct svmx__sample *sample);
-
-/* Publishes a line anew, also if nothing was learned: after devices came or went. */
-void svmx__choices_publish(struct svmx__choices *choices, const struct svmx__question *question);
 
 /* The costs of the first `count` devices in the line of a question: of those that are not known 0. Returns the incumbent;
  * UINT32_MAX: no line yet. */

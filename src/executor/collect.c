@@ -87,8 +87,8 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
     if (status == SVMX_OK && part->ticket != 0) status = retire_ticket(part);
     part->done_ns = svmx__clock_ns();
     part->compared = false;
-    if (status == SVMX_OK && part->batch && svmx__health_is_watched(&part->device->health))
-        status = svmx__compare(part);
+    const bool alone = part->batch && !part->links && !part->joined; /* else it was not watched when it started */
+    if (status == SVMX_OK && alone && svmx__health_is_watched(&part->device->health)) status = svmx__compare(part);
     if (status == SVMX_OK && !part->device->host_memory) take_results(part);
     if (status == SVMX_TIMEOUT)
         set_aside(part);

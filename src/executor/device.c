@@ -108,9 +108,9 @@ static enum svmx_status check_items(const struct search *search, struct svmx__te
         const struct svmx__selection_item *item = &selection->items[i];
         if (item->excluded || !item->device[0] || search->taken[i]) continue;
         if (item->required)
-            return svmx__fail(why, SVMX_ERR_UNKNOWN, "SUPERVM_BACKENDS demands %s:%s, but no device of %s is that",
+            return svmx__fail(why, SVMX_ERR_UNKNOWN, "%s demands %s:%s, but no device of %s is that", selection->origin,
                               item->name, item->device, item->name);
-        svmx__log(&search->executor->log, SVMX_LOG_WARN, "SUPERVM_BACKENDS: no device of %s is '%s'", item->name,
+        svmx__log(&search->executor->log, SVMX_LOG_WARN, "%s: no device of %s is '%s'", selection->origin, item->name,
                   item->device);
     }
     return SVMX_OK;

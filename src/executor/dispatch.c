@@ -11,13 +11,11 @@
 
 #include <stdio.h>
 
-enum svmx_status svmx__dispatch(struct svmx__part *part) {
+enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_command *commands, size_t count) {
     struct svmx__device *device = part->device;
     const struct svmx_backend *instance = &part->life->backend->instance;
-    const struct svmx_command_list list = {.size = sizeof list,
-                                           .command_size = sizeof(struct svmx_command),
-                                           .commands = part->commands,
-                                           .count = part->command_count};
+    const struct svmx_command_list list = {
+        .size = sizeof list, .command_size = sizeof(struct svmx_command), .commands = commands, .count = count};
     const struct svmx_submission submission = {.size = sizeof submission, .device = device->index, .list = &list};
     part->ticket = 0;
     part->timing = (struct svmx_timing){.size = sizeof part->timing};
@@ -29,4 +27,8 @@ enum svmx_status svmx__dispatch(struct svmx__part *part) {
         (void)snprintf(part->reason, sizeof part->reason, "submit: %s: %s", svmx_status_name(status), line);
     }
     return status;
+}
+
+enum svmx_status svmx__dispatch(struct svmx__part *part) {
+    return svmx__dispatch_list(part, part->commands, part->command_count);
 }

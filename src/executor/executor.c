@@ -48,7 +48,9 @@ static enum svmx_status copy_options(const struct svmx_options *given, struct sv
 
 static enum svmx_status open_registry(struct svmx_executor *executor, const struct svmx_options *options,
                                       struct svmx__text *why) {
+    const bool by_options = executor->config.source[SVMX__BACKENDS] == SVMX_FROM_OPTIONS;
     const struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
+                                                 .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
                                                  .backend_path = executor->config.text[SVMX__BACKEND_PATH],
                                                  .static_plugins = options->static_plugins,
                                                  .static_plugin_count = options->static_plugin_count,

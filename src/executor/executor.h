@@ -249,7 +249,7 @@ void svmx__complete(struct svmx_batch *batch, enum svmx_status status);
 /* ---- bucket.c ---- */
 
 /* The bucket of so many units: the next power of two, not less than the smallest of the operation. */
-uint64_t svmx__bucket_of(const struct svmx_executor *executor, uint32_t op, uint64_t units);
+uint64_t svmx__bucket_of(const struct svmx_executor *executor, const struct svmx__op *op, uint64_t units);
 
 /* ---- min_bucket.c ---- */
 
@@ -395,10 +395,26 @@ void svmx__build_wait(struct svmx__device *device, const struct svmx__op *op, ui
 enum svmx_status svmx__selftest(struct svmx__device *device, const struct svmx__op *op,
                                 const struct svmx__pipeline *pipeline, struct svmx__text *why);
 
-/* Runs an example a few times and gives the shortest time on the device: only to compare pipelines of one operation. Who
- * may call it is as above. */
-enum svmx_status svmx__selftest_trial(struct svmx__device *device, const struct svmx__op *op,
-                                      const struct svmx__pipeline *pipeline, uint64_t *ns, struct svmx__text *why);
+/* Stages 4 to 6 for a part of the library's own, with more patience than work has. Who may call it is as above. */
+enum svmx_status svmx__selftest_launch(struct svmx__part *part);
+
+/* ---- trial.c: which variant is the fastest ---- */
+
+/* A variant that was built and proved. */
+struct svmx__racer {
+    struct svmx__pipeline pipeline;
+    uint32_t variant;
+    bool kept;                   /* it came from disk */
+    uint64_t device_ns, host_ns; /* of its shortest run by either clock; UINT64_MAX: none. A device may not tell: 0 */
+    enum svmx_status status;     /* OK, or why it is out */
+};
+
+/* Has them run an example by turns, for a bounded time, and fills in their times. One that fails is out, with the reason of
+ * the last one in `why`; on TIMEOUT the device may still be running it. Who may call it is as above. */
+void svmx__trial(struct svmx__device *device, const struct svmx__op *op, struct svmx__racer *racers, uint32_t count,
+                 struct svmx__text *why);
+/* The first one, unless a later one was clearly faster. NULL: all are out. */
+struct svmx__racer *svmx__trial_winner(struct svmx__racer *racers, uint32_t count);
 
 /* ---- examples.c ---- */
 

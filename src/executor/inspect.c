@@ -67,6 +67,7 @@ enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index
                               .busy_ns = read(&from->busy_ns),
                               .failures = read(&from->failures),
                               .device_ns = read(&from->device_ns),
+                              .index = from->index,
                               .backlog_ns = index < executor->routed ? backlog(executor, index) : 0,
                               .clock = atomic_load_explicit(&from->clock, memory_order_relaxed)};
     tell_health(from, &now);

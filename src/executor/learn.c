@@ -55,6 +55,7 @@ static struct svmx__sample sample_of(struct svmx__part *part, uint64_t run_ns) {
     const uint64_t host =
         svmx__clock_since(part->dispatch_ns, part->start_ns) + svmx__clock_since(part->end_ns, part->done_ns);
     add(&part->device->device_ns, by_device);
+    part->device_ns = by_device;
     struct svmx__sample sample = {.compute_ns = run_ns, .transfer_ns = host};
     if (by_device)
         sample = (struct svmx__sample){
@@ -85,17 +86,20 @@ void svmx__learn(struct svmx__part *part) {
     const uint64_t run_ns = svmx__clock_since(part->done_ns, part->dispatch_ns); /* it may have failed before */
     if (part->status == SVMX_OK) {
         count(part, run_ns);
-        svmx__health_good(&device->health, part->compared);
+        if (!part->joined) svmx__health_good(&device->health, part->compared); /* a chain is one launch */
     }
     struct svmx__sample sample = sample_of(part, run_ns);
     const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
-    const bool as_chosen = part->status == SVMX_OK && !part->redone && device->id == part->answer.device;
+    const bool as_chosen =
+        part->status == SVMX_OK && !part->redone && device->id == part->answer.device && !part->links;
     const bool learned = executor->routed > 1 && device->id < executor->routed && as_chosen && part->launches == 1 &&
                          !executor->choices.frozen && is_worth_it(part, run_ns);
     sample.first_use = part->status == SVMX_OK && is_first(part);
     svmx__receipt_write(part, learned, &sample);
     if (executor->config.number[SVMX__DEBUG]) svmx__receipt_say(part);
-    if (part->chosen && !as_chosen)
+    if (part->chosen && part->links) /* the time is that of all links */
+        svmx__uncharge(&executor->choices, &part->answer, 0);
+    else if (part->chosen && !as_chosen)
         svmx__uncharge(&executor->choices, &part->answer, svmx__clock_since(part->end_ns, part->start_ns));
     else if (part->chosen)
         svmx__told(&executor->choices, &part->question, &part->answer, took_ns, learned ? &sample : NULL);

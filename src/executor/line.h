@@ -53,8 +53,6 @@ static inline void svmx__set(_Atomic uint32_t *word, uint32_t value) {
     atomic_store_explicit(word, value, memory_order_relaxed);
 }
 
-static inline bool svmx__is_in(uint32_t mask, uint32_t device) { return mask >> device & 1; }
-
 /* NULL: there is none. acquire: with the exchanges of publish.c */
 static inline struct svmx__line *svmx__line_find(const struct svmx__choices *choices, uint32_t op, uint32_t cell) {
     const struct svmx__page *page = atomic_load_explicit(&choices->pages[op], memory_order_acquire);

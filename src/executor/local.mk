@@ -6,6 +6,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/builder.c \
 	%D%/cached.c \
 	%D%/cell.c %D%/cell.h \
+	%D%/chain.c %D%/chain.h \
 	%D%/choice.c %D%/choice.h \
 	%D%/collect.c \
 	%D%/compare.c \
@@ -52,4 +53,5 @@ libsvmx_core_la_SOURCES += \
 	%D%/stage.c \
 	%D%/stages.h \
 	%D%/submit.c \
+	%D%/trial.c \
 	%D%/words.c %D%/words.h

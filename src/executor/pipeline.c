@@ -12,6 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/clock.h"
+#include "executor/chain.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
 
@@ -42,12 +43,22 @@ static void run_without_stages(struct svmx__part *part) {
 
 /* ---- one part --------------------------------------------------------------------------------------------------- */
 
+/* Copies back to the host; there are none where the device writes its results there. */
+static uint32_t readbacks_of(const struct svmx__part *part) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < part->command_count && !part->device->host_memory; i++)
+        count += part->commands[i].kind == SVMX_COMMAND_COPY_OUT;
+    return count;
+}
+
 static enum svmx_status run_stages(struct svmx__part *part) {
     enum svmx_status status = svmx__stage(part);
     if (status == SVMX_OK) status = svmx__dispatch(part);
     status = svmx__collect(part, status);
-    if (status == SVMX_OK) part->launches++;
-    return status;
+    if (status != SVMX_OK) return status;
+    part->launches++;
+    part->readbacks += readbacks_of(part);
+    return SVMX_OK;
 }
 
 /* The tasks [from, to) of a part as a part of their own, on the same device. `units` has room for their first_unit. */
@@ -60,13 +71,14 @@ static struct svmx__part slice(const struct svmx__part *part, uint32_t from, uin
     sliced.units = units[to - from];
     sliced.work = part->units ? (uint64_t)((double)part->work * (double)sliced.units / (double)part->units) : 0;
     sliced.pipeline = NULL;
-    sliced.launches = 0;
+    sliced.launches = sliced.readbacks = 0;
     return sliced;
 }
 
 /* What a slice brought, for the receipt and the counters of the whole. */
 static void take_over(struct svmx__part *part, const struct svmx__part *sliced) {
     part->launches += sliced->launches;
+    part->readbacks += sliced->readbacks;
     part->copied_bytes = sliced->copied_bytes; /* counted on from that of the whole */
     part->done_ns = sliced->done_ns;
     memcpy(part->reason, sliced->reason, sizeof part->reason);
@@ -101,8 +113,10 @@ static enum svmx_status run_on_device(struct svmx__part *part) {
 /* Stages 4 to 7. Ends with the results in place: the last device to try is the reference code. */
 static void run_part(struct svmx__part *part) {
     part->start_ns = part->queued_ns ? svmx__clock_ns() : 0;
+    /* each launch of a device that is watched is compared, and what passes cannot be */
+    if (part->links && svmx__health_is_watched(&part->device->health)) svmx__chain_undo(part);
     if (!part->refused) do {
-            part->status = run_on_device(part);
+            part->status = part->links ? svmx__chain_run(part) : run_on_device(part);
         } while (svmx__route_again(part));
     if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
         fail(part);
@@ -127,9 +141,11 @@ static uint32_t route_level(struct svmx_batch *batch) {
     uint32_t count = 0;
     const uint32_t parts = batch->part_count; /* a piece is behind them, and routed already */
     svmx__results_resolve(batch);
+    batch->chain_command_count = 0;
     for (uint32_t i = 0; i < parts; i++) {
-        if (batch->parts[i].level != batch->level) continue;
+        if (batch->parts[i].level != batch->level || batch->parts[i].joined) continue;
         svmx__route(&batch->parts[i]);
+        svmx__chain_join(batch, i);
         count++;
         if (batch->parts[i].policy == SVMX_POLICY_SPLIT && svmx__split(batch, i)) {
             charge(&batch->parts[batch->part_count - 1]);
@@ -158,10 +174,12 @@ static void send(struct svmx__part *part) {
  */
 static bool start_level(struct svmx_batch *batch, bool here) {
     uint32_t left = route_level(batch), local = 0;
+    if (left == 0) return true; /* all of it went with levels before */
     for (uint32_t i = 0; left > local; i++) {
         struct svmx__part *part = &batch->parts[i];
-        if (part->level != batch->level) continue;
-        if (here && part->device->inline_) {
+        if (part->level != batch->level || part->joined) continue;
+        part->here = here && part->device->inline_;
+        if (part->here) {
             local++;
             continue;
         }
@@ -171,7 +189,7 @@ static bool start_level(struct svmx_batch *batch, bool here) {
     bool last = false;
     for (uint32_t i = 0; local > 0; i++) { /* only with `here`: the batch stays until svmx_run returns */
         struct svmx__part *part = &batch->parts[i];
-        if (part->level != batch->level || !part->device->inline_) continue;
+        if (part->level != batch->level || part->joined || !part->here) continue;
         local--;
         part->queued_ns = 0;
         run_part(part);
@@ -231,6 +249,7 @@ static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
         svmx__submit_undo(batch);
         return status;
     }
+    svmx__chains_find(batch);
     batch->error.line[0] = '\0';
     atomic_store_explicit(&batch->failed, false, memory_order_relaxed);
     batch->level = 0;

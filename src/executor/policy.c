@@ -56,8 +56,7 @@ static bool bounds_parse(const char *text, const char *end, bool fixed, struct s
     const char *dots = memmem(text, (size_t)(end - text), "..", 2);
     if (!dots || end - text == 2) return false;
     if (dots > text && !units_parse(text, dots, &policy->low)) return false;
-    if (dots + 2 < end && !units_parse(dots + 2, end, &policy->high)) return false;
-    return policy->low <= policy->high;
+    return dots + 2 == end || units_parse(dots + 2, end, &policy->high);
 }
 
 static bool policy_parse(const char *text, const char *end, struct svmx__policy *policy) {
@@ -82,12 +81,15 @@ static enum svmx_status refuse(const char *origin, const char *item, const char 
                       origin, (int)(end - item > 80 ? 80 : end - item), item);
 }
 
-/* One item at [item, end). */
+/* One item at [item, end). `named`: the operations of the items before it. */
 static enum svmx_status item_read(struct svmx_executor *executor, const char *origin, const char *item, const char *end,
-                                  bool first, struct svmx__text *why) {
+                                  bool first, bool named[SVMX__OP_LIMIT], struct svmx__text *why) {
     const char *equals = memchr(item, '=', (size_t)(end - item));
     struct svmx__policy policy;
     if (!policy_parse(equals ? equals + 1 : item, end, &policy)) return refuse(origin, item, end, why);
+    if (policy.low > policy.high)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: '%.*s': LOW is more than HIGH: give the smaller one first",
+                          origin, (int)(end - item > 80 ? 80 : end - item), item);
     if (!equals) {
         if (!first)
             return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: '%.*s': the policy for all comes first, and once", origin,
@@ -101,6 +103,10 @@ static enum svmx_status item_read(struct svmx_executor *executor, const char *or
     if (!op)
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: no operation is called '%.*s'; svmx ops lists them", origin,
                           (int)(equals - item > 80 ? 80 : equals - item), item);
+    if (named[op->id])
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: '%.*s': %s has a policy before already; drop one of the two",
+                          origin, (int)(end - item > 80 ? 80 : end - item), item, op->name);
+    named[op->id] = true;
     executor->policies[op->id] = policy;
     return SVMX_OK;
 }
@@ -126,11 +132,12 @@ enum svmx_status svmx__policies_read(struct svmx_executor *executor, struct svmx
     const struct svmx__config *config = &executor->config;
     const char *origin = origin_of(config, SVMX__POLICY, "options.policy", "SUPERVM_POLICY");
     const char *item = config->text[SVMX__POLICY];
+    bool named[SVMX__OP_LIMIT] = {false};
     for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++)
         executor->policies[op] = (struct svmx__policy){.kind = SVMX_POLICY_AUTO, .unbounded = true, .high = UINT64_MAX};
     for (bool first = true;; first = false) {
         const char *end = item + strcspn(item, ",");
-        enum svmx_status status = item_read(executor, origin, item, end, first, why);
+        enum svmx_status status = item_read(executor, origin, item, end, first, named, why);
         if (status != SVMX_OK) return status;
         if (*end == '\0') break;
         item = end + 1;

@@ -112,12 +112,6 @@ static void publish(const struct svmx__choices *choices, const struct svmx__ques
         publish_probe(choices, question, line, costs, costs[incumbent].ns);
 }
 
-void svmx__choices_publish(struct svmx__choices *choices, const struct svmx__question *question) {
-    struct svmx__line *line =
-        svmx__line_find(choices, question->op, svmx__cell_of(question->load.units, question->load.work));
-    if (line && !choices->frozen) publish(choices, question, line);
-}
-
 /* Is somebody else better than the incumbent, by what the line says? */
 static bool is_beaten(const struct svmx__choices *choices, const struct svmx__line *line, uint32_t incumbent) {
     const float bound = (float)choices->margin * svmx__float_of(&line->cost[incumbent]);

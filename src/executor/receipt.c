@@ -64,7 +64,7 @@ static void write_candidates(const struct svmx_executor *executor, struct svmx__
         (void)svmx__choices_look(&executor->choices, part->op->id, &part->question.load, count, trail->cost_ns);
     for (uint32_t d = 0; d < count; d++) {
         trail->verdict[d] = (uint8_t)verdict_of(executor, part, d, trail->cost_ns[d]);
-        if (part->answer.waiting >> d & 1) trail->backlog_ns[d] = part->answer.wait_ns[d];
+        if (svmx__is_in(part->answer.waiting, d)) trail->backlog_ns[d] = part->answer.wait_ns[d];
     }
 }
 
@@ -111,19 +111,22 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->setup_ns = sample->setup_ns;
     trail->transfer_ns = sample->transfer_ns;
     trail->compute_ns = sample->compute_ns;
+    trail->upload_ns = trail->stage_ns + (part->device_ns ? part->timing.copy_in_ns : 0);
+    trail->device_ns = part->device_ns;
     trail->result_hash = part->batch->hash && part->status == SVMX_OK ? hash_of(part) : 0;
     trail->op = part->op->id;
     trail->device = part->device->id;
     trail->tasks = part->task_count;
     trail->redone = part->redone;
     trail->launches = part->launches;
+    trail->readbacks = part->readbacks;
     trail->expected_ns = part->answer.expected_ns;
     trail->why = (uint8_t)part->answer.why;
     trail->policy = (uint8_t)part->policy;
     trail->learned = learned;
     trail->flags =
         (uint8_t)((sample->first_use ? SVMX_RECEIPT_FIRST_USE : 0) | (sample->contended ? SVMX_RECEIPT_CONTENDED : 0) |
-                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0));
+                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0) | (part->joined ? SVMX_RECEIPT_FUSED : 0));
     trail->has_reason = part->redone || part->status != SVMX_OK;
     write_candidates(executor, part, trail);
     svmx__records_add(&executor->records, trail, part->reason);

@@ -87,7 +87,10 @@ void svmx__trail_tell(const struct svmx__trail *trail, const char *reason, struc
                                      .compute_ns = trail->compute_ns,
                                      .result_hash = trail->result_hash,
                                      .candidate_count = trail->candidate_count,
-                                     .flags = trail->flags};
+                                     .flags = trail->flags,
+                                     .upload_ns = trail->upload_ns,
+                                     .device_ns = trail->device_ns,
+                                     .readbacks = trail->readbacks};
     for (uint32_t i = 0; i < trail->candidate_count; i++)
         receipt->candidates[i] = (struct svmx_receipt_candidate){.device = i,
                                                                  .verdict = trail->verdict[i],

@@ -19,8 +19,9 @@ struct svmx__trail {
     uint64_t number, tag, time_ns;
     uint64_t units, work, bucket, bytes_in, bytes_out, copied_bytes;
     uint64_t wait_ns, stage_ns, run_ns, collect_ns, setup_ns, transfer_ns, compute_ns;
+    uint64_t upload_ns, device_ns;
     uint64_t result_hash;
-    uint32_t op, device, tasks, redone, launches;
+    uint32_t op, device, tasks, redone, launches, readbacks;
     float expected_ns;
     uint8_t why, policy, learned, flags, candidate_count; /* flags: enum svmx_receipt_flags */
     uint8_t verdict[SVMX__CANDIDATES];                    /* enum svmx_verdict, of the first devices */

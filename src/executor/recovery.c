@@ -79,8 +79,8 @@ void svmx__device_failed(const struct svmx__part *part) {
 static enum svmx_status prove(struct svmx__life *life, const struct svmx__op *op, bool *proved,
                               struct svmx__text *why) {
     struct svmx__device *device = life->device;
-    struct svmx__pipeline made = {
-        .key = {device->id, op->id, svmx__bucket_of(device->executor, op->id, 1), life->number}, .life = life};
+    struct svmx__pipeline made = {.key = {device->id, op->id, svmx__bucket_of(device->executor, op, 1), life->number},
+                                  .life = life};
     const enum svmx_status status = svmx__pipeline_make(device, op, &made, why);
     svmx__pipeline_drop(life, made.compiled); /* the builder makes the fastest variant when it is wanted */
     if (status == SVMX_ERR_UNSUPPORTED) return SVMX_OK;

@@ -39,8 +39,6 @@ struct replay {
     struct svmx_replay_device devices[SVMX__ROUTED];
 };
 
-static bool is_in(uint32_t mask, uint32_t device) { return mask >> device & 1; }
-
 /* ---- reading ----------------------------------------------------------------------------------------------------- */
 
 static enum svmx_status read_all(struct replay *replay, const struct svmx_replay_options *options) {
@@ -90,7 +88,7 @@ static void join_group(struct replay *replay, struct svmx__recorded *const *grou
     struct svmx__recorded *batch = group[0];
     uint32_t devices = 0;
     for (size_t i = 0; i < count; i++) {
-        if (is_in(devices, group[i]->device) || group[i]->redone) return;
+        if (svmx__is_in(devices, group[i]->device) || group[i]->redone) return;
         devices |= UINT32_C(1) << group[i]->device;
     }
     for (size_t i = 1; i < count; i++) {
@@ -123,7 +121,7 @@ static enum svmx_status find_shadows(struct replay *replay) {
 /* What a device took for a batch; 0: the log does not say. */
 static uint64_t time_on(const struct svmx__recorded *batch, uint32_t device) {
     if (device == batch->device && !batch->redone) return batch->ns;
-    return is_in(batch->timed, device) ? batch->other_ns[device] : 0;
+    return svmx__is_in(batch->timed, device) ? batch->other_ns[device] : 0;
 }
 
 static bool goes_before(const struct svmx__log_device *a, const struct svmx__log_device *b) {
@@ -135,7 +133,7 @@ static bool goes_before(const struct svmx__log_device *a, const struct svmx__log
 static uint32_t fallback_of(const struct replay *replay, uint32_t allowed) {
     uint32_t best = UINT32_MAX;
     for (uint32_t d = 0; d < replay->log.device_count; d++) {
-        if (!is_in(allowed, d)) continue;
+        if (!svmx__is_in(allowed, d)) continue;
         if (best == UINT32_MAX || goes_before(&replay->log.devices[d], &replay->log.devices[best])) best = d;
     }
     return best;

@@ -19,7 +19,8 @@ static bool is_output(const struct svmx__op *op, uint32_t at) { return op->param
 /* ---- placing -------------------------------------------------------------------------------------------------- */
 
 enum svmx_status svmx__results_in_host_memory(struct svmx__part *part) {
-    if (!part->library_bytes || part->library) return SVMX_OK; /* none, or a device before this one failed */
+    /* none, or a device before this one failed, or they are in no memory */
+    if (!part->library_bytes || part->library || part->passes) return SVMX_OK;
     enum svmx_status status = svmx__staging_acquire(&part->life->pool, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_READ,
                                                     part->library_bytes, &part->library);
     if (status != SVMX_OK) {
@@ -67,10 +68,12 @@ void svmx__results_resolve(struct svmx_batch *batch) {
     for (uint32_t t = 0; t < batch->task_count; t++) {
         const struct svmx__task *task = &batch->tasks[t];
         if (!task->deferred || batch->parts[task->part].level != batch->level) continue;
+        if (batch->parts[task->part].joined) continue;
         struct svmx_slot *slots = row_of(batch, t);
-        for (uint32_t i = 0; task->deferred >> i; i++)
-            if (task->deferred >> i & 1)
-                slots[i].at = row_of(batch, (uint32_t)(slots[i].at >> 32))[(uint32_t)slots[i].at].at;
+        for (uint32_t i = 0; task->deferred >> i; i++) {
+            const uint64_t source = svmx__task_slots(batch, t)[i].at; /* as it was added: slots may have an address */
+            if (task->deferred >> i & 1) slots[i].at = row_of(batch, (uint32_t)(source >> 32))[(uint32_t)source].at;
+        }
     }
 }
 
@@ -94,6 +97,7 @@ enum svmx_status svmx_result(svmx_batch_t *batch, uint32_t task, uint32_t output
     if (task >= batch->task_count) return SVMX_ERR_UNKNOWN;
     const struct svmx__op *op = batch->parts[batch->tasks[task].part].op;
     if (output >= op->param_count || !is_output(op, output)) return SVMX_ERR_UNKNOWN;
+    if (batch->tasks[task].passing >> output & 1) return SVMX_ERR_UNKNOWN;
     const struct svmx_slot *slot = &row_of(batch, task)[output];
     *data = (void *)(uintptr_t)slot->at;
     if (bytes) *bytes = slot->bytes;

@@ -2,7 +2,8 @@
  * selftest.c: proof that a pipeline computes what it should, before it serves.
  *
  * All known answers of the operation as tasks of one launch, then two examples of other sizes against the reference
- * code; both through the same stages as real work, so that placing and collecting are proved too. Called by prepare.c.
+ * code; both through the same stages as real work, so that placing and collecting are proved too. Called by prepare.c and
+ * builder.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,9 +61,16 @@ static void free_rows(struct rows *rows, const struct svmx__op *op) {
         if (is_output(op, i % op->param_count)) free((void *)(uintptr_t)rows->slots[i].at);
 }
 
+enum svmx_status svmx__selftest_launch(struct svmx__part *part) {
+    part->timeout_ns = PATIENCE * part->device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS;
+    enum svmx_status status = svmx__stage(part);
+    if (status == SVMX_OK) status = svmx__dispatch(part);
+    return svmx__collect(part, status);
+}
+
 static enum svmx_status run_rows(struct svmx__device *device, const struct svmx__op *op,
                                  const struct svmx__pipeline *pipeline, struct rows *rows, const char *what,
-                                 uint64_t *ns, struct svmx__text *why) {
+                                 struct svmx__text *why) {
     struct svmx__part part = {.op = op,
                               .task_count = rows->count,
                               .units = rows->units,
@@ -72,13 +80,9 @@ static enum svmx_status run_rows(struct svmx__device *device, const struct svmx_
                               .bucket = pipeline->key.bucket,
                               .device = device,
                               .life = pipeline->life,
-                              .pipeline = pipeline,
-                              .timeout_ns = PATIENCE * device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS};
-    enum svmx_status status = svmx__stage(&part);
-    if (status == SVMX_OK) status = svmx__dispatch(&part);
-    status = svmx__collect(&part, status);
+                              .pipeline = pipeline};
+    enum svmx_status status = svmx__selftest_launch(&part);
     if (status != SVMX_OK) return svmx__fail(why, status, "self-test of %s failed: %s", op->name, part.reason);
-    if (ns) *ns = part.done_ns - part.dispatch_ns;
     for (uint32_t i = 0; i < rows->count * op->param_count; i++) {
         if (!rows->expected[i] || !rows->slots[i].bytes) continue;
         if (memcmp((const void *)(uintptr_t)rows->slots[i].at, rows->expected[i], rows->slots[i].bytes) != 0)
@@ -106,7 +110,7 @@ static enum svmx_status test_known_answers(struct svmx__device *device, const st
         enum svmx_status status = add_row(rows, op, inputs, expected, why);
         if (status != SVMX_OK) return status;
     }
-    return run_rows(device, op, pipeline, rows, "known answer", NULL, why);
+    return run_rows(device, op, pipeline, rows, "known answer", why);
 }
 
 /* What the known answers are too short for: whole vectors, many lanes, tails. */
@@ -126,7 +130,7 @@ static enum svmx_status test_examples(struct svmx__device *device, const struct 
             if (is_output(op, i)) expected[i] = (const void *)(uintptr_t)slots[i].at;
         status = add_row(rows, op, slots, expected, why);
     }
-    if (status == SVMX_OK) status = run_rows(device, op, pipeline, rows, "example", NULL, why);
+    if (status == SVMX_OK) status = run_rows(device, op, pipeline, rows, "example", why);
     if (status == SVMX_TIMEOUT && device->host_memory) return status; /* a device that is late may still read them */
     for (uint32_t e = 0; e < COUNT; e++) free(blocks[e]);
     return status;
@@ -144,35 +148,5 @@ enum svmx_status svmx__selftest(struct svmx__device *device, const struct svmx__
         free_rows(examples, op);
         free(known);
     }
-    return status;
-}
-
-/* ---- trial ----------------------------------------------------------------------------------------------------- */
-
-enum { TRIAL_SIZE = 65536, TRIAL_RUNS = 3 };
-#define TRIAL_NS UINT64_C(20000000) /* no second run after one that took longer: devices that are simulated, say */
-
-enum svmx_status svmx__selftest_trial(struct svmx__device *device, const struct svmx__op *op,
-                                      const struct svmx__pipeline *pipeline, uint64_t *ns, struct svmx__text *why) {
-    struct rows *rows = calloc(1, sizeof *rows);
-    void *block = NULL;
-    struct svmx_slot slots[SVMX__MAX_PARAMS];
-    const void *nothing[SVMX__MAX_PARAMS] = {0}; /* is compared with nothing */
-    enum svmx_status status = SVMX_ERR_MEMORY;
-    if (rows) status = svmx__example_make(op, op->trial_size ? op->trial_size : TRIAL_SIZE, 1, slots, &block);
-    if (status == SVMX_OK) status = add_row(rows, op, slots, nothing, why);
-    uint64_t best = UINT64_MAX;
-    for (int i = 0; i < TRIAL_RUNS && status == SVMX_OK; i++) {
-        uint64_t took = 0;
-        status = run_rows(device, op, pipeline, rows, "trial", &took, why);
-        if (took < best) best = took;
-        if (took > TRIAL_NS) break;
-    }
-    /* Too large for this device: it is proved, only not compared. */
-    if (status == SVMX_ERR_MEMORY) status = SVMX_OK;
-    if (status == SVMX_OK) *ns = best;
-    if (rows) free_rows(rows, op);
-    free(block);
-    free(rows);
     return status;
 }

@@ -100,7 +100,7 @@ static void resize(struct svmx__part *part, uint32_t task_count, uint64_t units,
     part->units = units;
     part->work = (uint64_t)((double)part->work * share);
     count_bytes(part);
-    part->bucket = svmx__bucket_of(part->batch->executor, part->op->id, units);
+    part->bucket = svmx__bucket_of(part->batch->executor, part->op, units);
     part->question.load = (struct svmx__load){units, part->work, part->bytes_in + part->bytes_out};
     svmx__route_to(part, device);
     part->answer.why = SVMX_WHY_SPLIT;
@@ -108,7 +108,7 @@ static void resize(struct svmx__part *part, uint32_t task_count, uint64_t units,
 
 /* A piece may be of another bucket than the whole. A device without a pipeline for it gets one, for the next time. */
 static bool is_ready(struct svmx_executor *executor, const struct svmx__part *part, uint32_t device, uint64_t units) {
-    const uint64_t bucket = svmx__bucket_of(executor, part->op->id, units);
+    const uint64_t bucket = svmx__bucket_of(executor, part->op, units);
     if (svmx__route_is_ready(executor, part->op->id, bucket, device)) return true;
     svmx__build_request(&executor->devices[device], part->op, bucket, NULL);
     return false;

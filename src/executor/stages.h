@@ -37,6 +37,8 @@ enum svmx_status svmx__stage(struct svmx__part *part);
 
 /* 5. Hands the commands to the device. */
 enum svmx_status svmx__dispatch(struct svmx__part *part);
+/* The same with other commands than its own: those of a chain. */
+enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_command *commands, size_t count);
 
 /* 6. Waits for the ticket up to the deadline, takes the results, gives memory back. `so_far` is what the stages before
  * said; returns what became of the part on this device, and leaves the reason of a failure in part->reason. */

@@ -5,6 +5,7 @@
  */
 #include "ops/custom.h"
 
+#include "base/versioned.h"
 #include "ops/access.h"
 #include "ops/items.h"
 #include "ops/messages.h"
@@ -14,9 +15,10 @@
 #include <string.h>
 
 enum { NAME_BYTES = 32, MAX_LOCAL = 1024, EXAMPLE_MESSAGE = 32, SPIRV_HEADER = 20 };
-#define SPIRV_MAGIC UINT32_C(0x07230203)
-#define MAX_UNITS   (UINT64_C(1) << 46) /* as many as the largest argument has bytes: sums of a few do not overflow */
-#define MAX_CODE    (SIZE_MAX / 4)
+#define SPIRV_MAGIC    UINT32_C(0x07230203)
+#define MAX_UNITS      (UINT64_C(1) << 46) /* as many as the largest argument has bytes: sums of a few do not overflow */
+#define MAX_MIN_BUCKET (UINT64_C(1) << 40)
+#define MAX_CODE       (SIZE_MAX / 4)
 
 static_assert((int)SVMX__MAX_PARAMS == (int)SVMX_OP_MAX_PARAMS, "svmx.h and op.h must agree");
 static_assert((int)SVMX__MAX_KNOWN == (int)SVMX_OP_MAX_KNOWN, "svmx.h and op.h must agree");
@@ -52,9 +54,12 @@ static bool is_name(const char *text) {
 
 static bool is_line(const char *text) { return !strpbrk(text, "\r\n"); }
 
-static enum svmx_status look_at_size(const struct svmx_op_def *def, struct svmx__text *why) {
-    if (def->size < sizeof *def || def->size > 4096)
-        return REFUSE("size is %zu: set it to sizeof(struct svmx_op_def)", def->size);
+/* The definition as this version knows it: a shorter one of an older caller reads as unset at its end. */
+static enum svmx_status copy_def(const struct svmx_op_def *given, struct svmx_op_def *def, struct svmx__text *why) {
+    if (given->size < SVMX__THROUGH(struct svmx_op_def, check_reads) || given->size > 4096)
+        return REFUSE("size is %zu: set it to sizeof(struct svmx_op_def)", given->size);
+    *def = (struct svmx_op_def){0};
+    memcpy(def, given, given->size < sizeof *def ? given->size : sizeof *def);
     return SVMX_OK;
 }
 
@@ -68,6 +73,8 @@ static enum svmx_status look_at_words(const struct svmx_op_def *def, struct svmx
     if (!def->run) return REFUSE("run is NULL: it is the definition of the operation");
     if (def->exactness != SVMX_EXACT)
         return REFUSE("exactness is %" PRIu32 ": this version knows SVMX_EXACT only", def->exactness);
+    if ((def->min_bucket & (def->min_bucket - 1)) || def->min_bucket > MAX_MIN_BUCKET)
+        return REFUSE("min_bucket is %" PRIu64 ": a power of two up to 2^40, or 0", def->min_bucket);
     return SVMX_OK;
 }
 
@@ -195,6 +202,7 @@ static bool keep_all(struct custom *custom, const struct svmx_op_def *def) {
     custom->shape = def->shape;
     custom->user = def->user;
     op->trial_size = def->trial_size;
+    op->min_bucket = def->min_bucket;
     if (!keep_text(custom, &op->name, def->name) || !keep_text(custom, &op->unit, def->unit ? def->unit : "item") ||
         !keep_text(custom, &op->summary, def->summary ? def->summary : "") || !keep_params(custom, def) ||
         !keep_known(custom, def))
@@ -218,13 +226,14 @@ void svmx__custom_destroy(struct svmx__op *op) {
     free(custom);
 }
 
-enum svmx_status svmx__custom_create(const struct svmx_op_def *def, struct svmx__op **op, struct svmx__text *why) {
+enum svmx_status svmx__custom_create(const struct svmx_op_def *given, struct svmx__op **op, struct svmx__text *why) {
     static enum svmx_status (*const looks[])(const struct svmx_op_def *, struct svmx__text *) = {
-        look_at_size, look_at_words, look_at_params, look_at_code, look_at_known};
-    for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
-        enum svmx_status status = looks[i](def, why);
-        if (status != SVMX_OK) return status;
-    }
+        look_at_words, look_at_params, look_at_code, look_at_known};
+    struct svmx_op_def copy;
+    const struct svmx_op_def *def = &copy;
+    enum svmx_status status = copy_def(given, &copy, why);
+    for (size_t i = 0; i < sizeof looks / sizeof *looks && status == SVMX_OK; i++) status = looks[i](def, why);
+    if (status != SVMX_OK) return status;
     struct custom *custom = calloc(1, sizeof *custom);
     if (!custom || !keep_all(custom, def)) {
         svmx__custom_destroy(custom ? &custom->op : NULL);

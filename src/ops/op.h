@@ -37,6 +37,7 @@ struct svmx__op {
     uint32_t id;                     /* enum svmx_op_id, or from SVMX_OP_FIRST_REGISTERED on */
     uint32_t param_count;
     uint32_t scratch_bytes_per_unit;
+    bool elementwise; /* one output; unit i of it is made of unit i of every array and of scalars: a link of a chain */
 
     /* check, reference and shape are NULL in registered operations: svmx__op_check and so on see to that.
      *
@@ -66,6 +67,8 @@ struct svmx__op {
     const void *spirv;
     size_t spirv_bytes;
     uint32_t local, grain;
+
+    uint64_t min_bucket; /* of a registered operation, a power of two; 0: as the executor's settings say */
 };
 
 /* ---- what to do with one ------------------------------------------------------------------------------------- */

@@ -102,6 +102,8 @@ SVMX__NAILED(svmx_dispatch, outputs, 64);
 SVMX__NAILED(svmx_dispatch, table, 88);
 SVMX__NAILED(svmx_dispatch, scratch, 112);
 SVMX__NAILED(svmx_dispatch, host_scratch, 136);
+SVMX__NAILED(svmx_dispatch, arrays, 144); /* ABI 1.2 */
+SVMX__NAILED(svmx_dispatch, passing, 148);
 SVMX__NAILED(svmx_copy, target, 24);
 SVMX__NAILED(svmx_fill, value, 24);
 SVMX__NAILED(svmx_command, kind, 0);

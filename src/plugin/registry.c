@@ -123,7 +123,7 @@ static enum svmx_status check_names(const struct opening *opening) {
         char known[256];
         list_known(opening, known, sizeof known);
         return svmx__fail(opening->why, SVMX_ERR_UNKNOWN,
-                          "SUPERVM_BACKENDS: item %u: no backend '%s'; known: %s; folders searched: %s",
+                          "%s: item %u: no backend '%s'; known: %s; folders searched: %s", selection->origin,
                           (unsigned)i + 1, selection->items[i].name, known,
                           *opening->config->backend_path ? opening->config->backend_path : "none");
     }
@@ -322,7 +322,7 @@ static enum svmx_status candidate_try(struct opening *opening, uint32_t number) 
     if (shadowed(opening, number) && strcmp(candidate->name, "*") != 0) {
         svmx__say(&outcome.reason, "shadowed by %s", shadow_of(opening, number));
     } else if (candidate->wish == SVMX__UNWANTED) {
-        svmx__say(&outcome.reason, "left out by SUPERVM_BACKENDS");
+        svmx__say(&outcome.reason, "left out by the selection of backends");
     } else if (candidate->linked) {
         status = linked_try(opening, candidate, &outcome);
     } else {
@@ -336,15 +336,17 @@ static enum svmx_status candidate_try(struct opening *opening, uint32_t number) 
     if (candidate->wish != SVMX__DEMANDED && !reference) return SVMX_OK;
     const bool memory = reference && outcome.status == SVMX_ERR_MEMORY; /* ours: no fault of a backend */
     return svmx__fail(opening->why, memory ? SVMX_ERR_MEMORY : SVMX_ERR_BACKEND,
-                      "backend '%s' must load (%s) but did not: %s", candidate->name,
-                      reference ? "always" : "SUPERVM_BACKENDS has '+' before it", outcome.reason.line);
+                      "backend '%s' must load (%s%s) but did not: %s", candidate->name,
+                      reference ? "always" : "demanded by ", reference ? "" : opening->config->origin,
+                      outcome.reason.line);
 }
 
 /* ---- open and close --------------------------------------------------------------------------------------- */
 
 static enum svmx_status open_all(struct opening *opening) {
     const struct svmx__registry_config *config = opening->config;
-    enum svmx_status status = svmx__selection_parse(&opening->registry->selection, config->backends, opening->why);
+    enum svmx_status status =
+        svmx__selection_parse(&opening->registry->selection, config->backends, config->origin, opening->why);
     if (status == SVMX_OK)
         status = svmx__loader_scan(&opening->findings, config->backend_path, config->log, opening->why);
     if (status == SVMX_OK) status = candidates_collect(opening);

@@ -55,6 +55,7 @@ struct svmx__host_maker {
 
 struct svmx__registry_config {
     const char *backends;     /* text of SUPERVM_BACKENDS, "" for all */
+    const char *origin;       /* what its user knows it by: that, or options.backends */
     const char *backend_path; /* absolute folders, ':' between */
     const struct svmx_plugin *const *static_plugins;
     size_t static_plugin_count;

@@ -17,7 +17,7 @@ struct piece {
 
 /* Where the parser stands; what messages point at. */
 struct cursor {
-    const char *text;
+    const char *text, *origin;
     struct piece item; /* without the blanks around it */
     uint32_t number;   /* of the item, from 1 */
     struct svmx__text *why;
@@ -39,7 +39,7 @@ static bool piece_is(struct piece piece, const char *word) {
 
 static enum svmx_status refuse(const struct cursor *cursor, const char *reason) {
     int shown = cursor->item.length > 80 ? 80 : (int)cursor->item.length;
-    return svmx__fail(cursor->why, SVMX_ERR_ARGUMENT, "SUPERVM_BACKENDS: item %u at character %u, '%.*s': %s",
+    return svmx__fail(cursor->why, SVMX_ERR_ARGUMENT, "%s: item %u at character %u, '%.*s': %s", cursor->origin,
                       (unsigned)cursor->number, (unsigned)(cursor->item.at - cursor->text) + 1, shown, cursor->item.at,
                       reason);
 }
@@ -203,9 +203,10 @@ static enum svmx_status parse_items(struct cursor *cursor, const char *rest, boo
     }
 }
 
-enum svmx_status svmx__selection_parse(struct svmx__selection *selection, const char *text, struct svmx__text *why) {
-    struct cursor cursor = {.text = text, .why = why};
-    struct svmx__selection parsed = {0};
+enum svmx_status svmx__selection_parse(struct svmx__selection *selection, const char *text, const char *origin,
+                                       struct svmx__text *why) {
+    struct cursor cursor = {.text = text, .origin = origin, .why = why};
+    struct svmx__selection parsed = {.origin = origin};
     struct piece all = trim((struct piece){text, strlen(text)});
     if (all.length == 0 || piece_is(all, "none")) {
         parsed.none = all.length != 0;
@@ -213,7 +214,7 @@ enum svmx_status svmx__selection_parse(struct svmx__selection *selection, const 
         return SVMX_OK;
     }
     parsed.items = calloc(count_items(text), sizeof *parsed.items);
-    if (!parsed.items) return svmx__fail(why, SVMX_ERR_MEMORY, "SUPERVM_BACKENDS: no memory for its items");
+    if (!parsed.items) return svmx__fail(why, SVMX_ERR_MEMORY, "%s: no memory for its items", origin);
     bool all_but = *all.at == '^';
     enum svmx_status status = parse_items(&cursor, all_but ? all.at + 1 : text, all_but, &parsed);
     if (status == SVMX_OK)

@@ -37,15 +37,18 @@ struct svmx__selection_item {
 struct svmx__selection {
     struct svmx__selection_item *items; /* in the user's order */
     uint32_t item_count;
-    bool none; /* the reference code only */
-    bool stop; /* nothing that is not named */
+    const char *origin; /* what its user knows the text by */
+    bool none;          /* the reference code only */
+    bool stop;          /* nothing that is not named */
 };
 
 /* A name that a backend may have: 1 to 31 lower-case letters, digits and '_', not a word of the grammar. */
 bool svmx__backend_name_ok(const char *name);
 
-/* Parses; ARGUMENT with a text that points at the item, MEMORY. Names are not checked for existence here. */
-enum svmx_status svmx__selection_parse(struct svmx__selection *selection, const char *text, struct svmx__text *why);
+/* Parses; ARGUMENT with a text that points at the item, MEMORY. Names are not checked for existence here. `origin` is what
+ * messages call the text, and lives as long as the selection. */
+enum svmx_status svmx__selection_parse(struct svmx__selection *selection, const char *text, const char *origin,
+                                       struct svmx__text *why);
 /* Leaves an empty selection: everything that is found. */
 void svmx__selection_free(struct svmx__selection *selection);
 

@@ -1,15 +1,18 @@
-# `make bench [SUITE=name]`: builds the benchmarks, runs them, prints a table and writes bench-results.json here. A program
-# belongs to the suite that its name begins with: overhead, overhead_route; ops_hash.
+# `make bench [SUITE=name] [QUICK=1]`: builds the benchmarks, runs them, prints a table and writes bench-results.json and a page
+# of it here. A program belongs to the suite that its name begins with: overhead, overhead_route; ops_hash. Each is a process
+# of its own, and those that take the least come first.
 bench_programs = \
-	%D%/overhead \
 	%D%/overhead_route \
-	%D%/ops_hash \
-	%D%/ops_float \
-	%D%/ops_matmul \
-	%D%/ops_sign \
-	%D%/ops_field \
+	%D%/overhead \
+	%D%/chains \
+	%D%/signatures \
+	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs) \
 	%D%/routing \
-	%D%/routing_devices $(opencl_bench_programs)
+	%D%/routing_devices \
+	%D%/ops_field \
+	%D%/ops_hash \
+	%D%/ops_matmul \
+	%D%/ops_float
 EXTRA_PROGRAMS += $(bench_programs)
 
 bench_common = %D%/bench.c %D%/bench.h %D%/row.c
@@ -22,6 +25,10 @@ endif
 %C%_overhead_SOURCES = %D%/overhead.c %D%/plain.c %D%/plain.h %D%/peer_starpu.c %D%/peer_starpu.h $(bench_common)
 %C%_overhead_CPPFLAGS = $(bench_cppflags)
 %C%_overhead_LDADD = libsvmx.la $(STARPU_LIBS) -lm
+
+%C%_chains_SOURCES = %D%/chains.c $(bench_common)
+%C%_chains_CPPFLAGS = $(public_cppflags)
+%C%_chains_LDADD = libsvmx.la -lm
 
 # Calls one stage by itself.
 %C%_overhead_route_SOURCES = %D%/overhead_route.c $(bench_common)
@@ -61,24 +68,30 @@ endif
 %C%_ops_matmul_CPPFLAGS = $(public_cppflags)
 %C%_ops_matmul_LDADD = libsvmx.la -lm
 
-%C%_ops_sign_SOURCES = %D%/ops_sign.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c %D%/peer_sodium.h \
-	$(ops_common)
-%C%_ops_sign_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
-%C%_ops_sign_LDADD = libsvmx.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
-
 %C%_ops_field_SOURCES = %D%/ops_field.c %D%/peer_mulx.c %D%/peer_mulx.h $(ops_common)
 %C%_ops_field_CPPFLAGS = $(public_cppflags)
 %C%_ops_field_LDADD = libsvmx.la -lm
+
+# Suite signatures: like ops, many sizes of a batch.
+%C%_signatures_SOURCES = %D%/signatures.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c \
+	%D%/peer_sodium.h $(ops_common)
+%C%_signatures_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_signatures_LDADD = libsvmx.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
 
 # Suite routing: choosing, on the devices that are here.
 %C%_routing_devices_SOURCES = %D%/routing_devices.c $(bench_common)
 %C%_routing_devices_CPPFLAGS = $(public_cppflags)
 %C%_routing_devices_LDADD = libsvmx.la -lm
 
+# Suite vm: examples/contract-vm.
+%C%_vm_SOURCES = %D%/vm.c $(bench_common)
+%C%_vm_CPPFLAGS = $(public_cppflags)
+%C%_vm_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la -lm
+
 # Suite opencl: the executor beside the plain API on the same device.
 opencl_bench_programs =
 if BUILD_OPENCL
-opencl_bench_programs += %D%/opencl_tasks %D%/opencl_compositions %D%/opencl_start
+opencl_bench_programs += %D%/opencl_compositions %D%/opencl_start %D%/opencl_tasks
 endif
 cl_common = %D%/cl_scene.c %D%/cl_scene.h %D%/peer_cl.c %D%/peer_cl.h $(bench_common)
 %C%_opencl_tasks_SOURCES = %D%/opencl_tasks.c $(cl_common)
@@ -91,9 +104,19 @@ cl_common = %D%/cl_scene.c %D%/cl_scene.h %D%/peer_cl.c %D%/peer_cl.h $(bench_co
 %C%_opencl_start_CPPFLAGS = $(public_cppflags)
 %C%_opencl_start_LDADD = libsvmx.la -lm
 
-bench: all $(bench_programs)
-	@list=; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \
-	  SUITE='$(SUITE)' SVMX_BENCH_LIST="$$list" SVMX_BENCH_RESULTS='$(abs_top_builddir)/bench-results.json' \
+# Suite levelzero: the plugin beside the plain API on the same device; the test driver, where there is no other.
+levelzero_bench_programs =
+if BUILD_LEVELZERO
+levelzero_bench_programs += %D%/levelzero
+endif
+%C%_levelzero_SOURCES = %D%/levelzero.c %D%/peer_ze.c %D%/peer_ze.h $(bench_common)
+%C%_levelzero_CPPFLAGS = $(public_cppflags)
+%C%_levelzero_LDADD = libsvmx.la plugins/levelzero/liblevelzero.la -lm
+
+bench: all $(bench_programs) $(ze_cpu_driver)
+	@list=; driver='$(firstword $(ze_cpu_driver))'; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \
+	  SUITE='$(SUITE)' QUICK='$(QUICK)' SVMX_BENCH_VERSION='$(PACKAGE_VERSION)' SVMX_BENCH_LIST="$$list" SVMX_BENCH_RESULTS='$(abs_top_builddir)/bench-results.json' \
+	  SVMX_BENCH_ZE_DRIVER="$${driver:+$(abs_top_builddir)/$$driver}" \
 	  SUPERVM_BACKEND_PATH='$(abs_top_builddir)/backends' $(SHELL) $(top_srcdir)/%D%/run.sh
 EXTRA_DIST += %D%/run.sh
-CLEANFILES += bench-results.json $(bench_programs)
+CLEANFILES += bench-results.json bench-results.html $(bench_programs)

@@ -80,9 +80,11 @@ static void look_at_device(struct ops *ops) {
     }
 }
 
-bool ops_open(struct ops *ops, const char *cases) {
+bool ops_open(struct ops *ops, const char *cases) { return ops_open_as(ops, "ops", cases); }
+
+bool ops_open_as(struct ops *ops, const char *suite, const char *cases) {
     *ops = (struct ops){.threads = 1};
-    bench_open(&ops->bench, "ops");
+    bench_open(&ops->bench, suite);
     struct svmx_error error;
     if (open_one((struct svmx_options){.backends = "+simd,stop", .threads = 1}, &ops->executors[OPS_ONE],
                  &ops->batches[OPS_ONE], &error) &&

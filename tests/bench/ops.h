@@ -1,11 +1,11 @@
 /*
- * ops.h: what the programs of suite ops share: our side of a case through the public API, the check of its
+ * ops.h: what the programs of suites ops and signatures share: our side of a case through the public API, the check of its
  * results, one thread and all threads, the class of the machine.
  *
  *   ops_open    three executors: the SIMD backend with one thread, with all threads, and the reference code
  *   ops_run     one case: results checked, ours and the peer measured in turn, two rows: one thread, all threads
  *
- * A program of the suite links one group of peers: ops_hash, ops_float, ops_matmul, ops_sign, ops_field.
+ * A program of the suite links one group of peers: ops_hash, ops_float, ops_matmul, ops_field; suite signatures is one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -78,6 +78,8 @@ struct ops_case {
 
 /* Opens everything. false, after a row for `cases` that says so, when there is no SIMD backend: then ops_close. */
 bool ops_open(struct ops *ops, const char *cases);
+/* The same for a suite of another name. */
+bool ops_open_as(struct ops *ops, const char *suite, const char *cases);
 int ops_close(struct ops *ops);
 
 /* Measures a case in both widths, and writes its rows; rows that say why when something is missing. */

@@ -1,5 +1,5 @@
 /*
- * peer_secp256k1.h: libsecp256k1 as a peer of suite ops, and the signatures that both sides look at.
+ * peer_secp256k1.h: libsecp256k1 as a peer of suite signatures, and the signatures that both sides look at.
  *
  * What is timed is what a caller with the bytes of a signature must do: parse, verify or recover, and for recovery
  * write the key out, from which an address is made; the Keccak-256 of it, which ours does as well, is not asked of

@@ -1,5 +1,5 @@
 /*
- * peer_sodium.h: libsodium as a peer of suite ops, and the ed25519 signatures that both sides look at.
+ * peer_sodium.h: libsodium as a peer of suite signatures, and the ed25519 signatures that both sides look at.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,15 +1,18 @@
 #!/bin/sh
-# run.sh: what `make bench [SUITE="name ..."]` calls: runs the suites, prints their table, writes bench-results.json.
+# run.sh: what `make bench [SUITE="name ..."] [QUICK=1]` calls: runs the suites, prints their table, writes
+# bench-results.json, and a page of it beside it (bench-results.html) where Python and Chart.js are there.
 #
 # A suite NAME is the program NAME and those called NAME_*. Each appends its rows, one JSON object a line, to a file that
 # becomes the array. A program that fails, or that cannot be run, leaves a row that says so, and the status is then 1.
-# An ask that was missed is no failure of the run: it is in the table, in the file, and in the last line.
+# An ask that was missed is no failure of the run: it is in the table, in the file, and in the last line. The first row of the
+# file, of suite `run`, says where and when.
 #
 #   run.sh --markdown FILE...   runs nothing: prints the rows of such files as a table for a document
 #
 #   SVMX_BENCH_LIST      programs, with their paths
 #   SVMX_BENCH_RESULTS   the file to write
 #   SUITE                which suites; empty = all
+#   QUICK                not empty: few rounds, unless SVMX_BENCH_ROUNDS says how many. For a look, not for a document
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -26,6 +29,7 @@ markdown() {
             value = substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0
             return sprintf(value < 1000 ? "%.3g" : "%.0f", value)
         }
+        /^\{"suite":"run"/ { next }
         /^\{/ {
             verdict = /"ok":true/ ? "met" : /"ok":false/ ? "**missed**" : text("ask") != "" ? "skipped" : "-"
             printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", text("suite"), text("case"), number("ours"),
@@ -38,6 +42,7 @@ if [ "${1:-}" = --markdown ]; then
     exit
 fi
 
+src=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 results=${SVMX_BENCH_RESULTS:-bench-results.json}
 SVMX_BENCH_ROWS=$results.rows
 # StarPU measures the machine once and keeps that in its home: not in the user's.
@@ -46,6 +51,20 @@ STARPU_SILENT=${STARPU_SILENT:-1}
 export SVMX_BENCH_ROWS STARPU_HOME STARPU_SILENT
 trap 'rm -rf "$SVMX_BENCH_ROWS" "$results.starpu"' EXIT
 trap 'exit 1' HUP INT TERM
+
+if [ -n "${QUICK:-}" ]; then
+    SVMX_BENCH_ROUNDS=${SVMX_BENCH_ROUNDS:-7}
+    export SVMX_BENCH_ROUNDS
+fi
+
+# One line of where and when, for people. Quotes would end the text of JSON.
+machine() {
+    model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo 2>/dev/null | sed 1q)
+    version=$(git -C "$src" describe --always --dirty 2>/dev/null) || version=
+    printf '%s, %s CPUs; %s; %s%s; %s%s%s' "${model:-unknown processor}" "$(nproc 2>/dev/null || echo '?')" "$(uname -sm)" \
+        "svmx ${SVMX_BENCH_VERSION:-}" "${version:+ ($version)}" "$(date -u +%Y-%m-%d)" \
+        "${SUPERVM_VARIANT:+; SUPERVM_VARIANT=$SUPERVM_VARIANT}" "${QUICK:+; quick: few rounds}" | tr -d '"\\\n\t'
+}
 
 suite_of() {
     suite=${1##*/}
@@ -87,9 +106,18 @@ done
 
 {
     echo '['
+    printf '{"suite":"run","case":"machine","ours":null,"peer":null,"peer_name":null,"unit":null,"ratio":null,"ask":null,"ok":null,"note":"%s"}' \
+        "$(machine)"
+    [ ! -s "$SVMX_BENCH_ROWS" ] || echo ,
     sed '$!s/$/,/' "$SVMX_BENCH_ROWS"
     echo ']'
 } >"$results.new" && mv "$results.new" "$results" || exit 1
 count() { grep -c "\"ok\":$1" "$SVMX_BENCH_ROWS"; }
 echo "$(count true) met, $(count false) missed, $(count null) skipped or without an ask: $results"
+page=${results%.json}.html
+if said=$("$src/scripts/report-html" --bench "$results" --output "$page" 2>&1); then
+    echo "page: $page"
+else
+    echo "no page: $said"
+fi
 exit "$status"

@@ -1,5 +1,6 @@
 # Suites about what was built, rather than what it does.
 build_suites = \
+	%D%/embedding.sh \
 	%D%/examples.sh \
 	%D%/isa.sh \
 	%D%/packed.sh \
@@ -16,7 +17,9 @@ installcheck-local:
 endif
 
 # What these read besides what all suites depend on.
-%D%/examples.log: README.md examples/embed.c examples/embed$(EXEEXT) examples/grid-objects$(EXEEXT)
+%D%/embedding.log: docs/EMBEDDING.md examples/embed.cpp examples/embed.py
+%D%/examples.log: README.md examples/embed.c examples/embed$(EXEEXT) examples/grid-objects$(EXEEXT) \
+	examples/chain$(EXEEXT)
 %D%/symbols.log: src/libsvmx.map include/svmx/svmx.h
 %D%/test_sum_tests.log: scripts/sum-tests
 %D%/packed.log: always

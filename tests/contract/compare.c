@@ -5,6 +5,8 @@
  */
 #include "compare.h"
 
+#include "cli/wild.h"
+
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -141,21 +143,9 @@ void run_one(struct pair *pair, const struct svmx_op *op, uint64_t size, enum st
     run_and_compare(pair, &task, 1);
 }
 
-/* What one run of the reference code may cost. Any that is not named is cheap. */
-static uint64_t reference_limit(const struct svmx_op *op) {
-    static const struct {
-        const char *prefix;
-        uint64_t limit;
-    } dear[] = {{"ec", 40},        {"ed25519", 40},  {"eigh", 40},     {"grid", 2050},
-                {"matmul", 20000}, {"merkle", 4100}, {"sha256", 8200}, {"keccak256", 8200}};
-    for (size_t i = 0; i < sizeof dear / sizeof *dear; i++)
-        if (strncmp(op->name, dear[i].prefix, strlen(dear[i].prefix)) == 0) return dear[i].limit;
-    return 66 * 4096 + 1; /* more blocks than a reduction has lanes */
-}
-
 /* Largest size that is compared. */
 static uint64_t size_limit(const struct pair *pair, const struct svmx_op *op) {
-    const uint64_t limit = reference_limit(op);
+    const uint64_t limit = cli_wild_limit(op->name);
     return pair->size_cap && pair->size_cap < limit ? pair->size_cap : limit;
 }
 
@@ -186,8 +176,8 @@ void random_sizes(struct pair *pair) {
         if (pair->left_out[o]) continue;
         const struct svmx_op op = op_at(pair, o);
         for (unsigned i = 0; i < pair->random_sizes; i++) {
-            const uint64_t size = random_u32(&state) >> (19 + random_below(&state, 13)); /* few large, many small */
-            run_one(pair, &op, within_limit(pair, &op, size), WILD, random_u32(&state), random_below(&state, 64));
+            const uint64_t size = cli_random(&state) >> (19 + cli_random_below(&state, 13)); /* few large, many small */
+            run_one(pair, &op, within_limit(pair, &op, size), WILD, cli_random(&state), cli_random_below(&state, 64));
         }
         run_one(pair, &op, size_limit(pair, &op), WILD, 2, 4);
     }
@@ -207,9 +197,9 @@ void all_alignments(struct pair *pair) {
 
 /* Sizes of tasks in a batch: many of a few units, some empty, a few large. */
 static uint64_t mixed_size(const struct pair *pair, const struct svmx_op *op, uint64_t *state) {
-    const uint32_t r = random_below(state, 100);
+    const uint32_t r = cli_random_below(state, 100);
     if (r < 10) return 0;
-    return within_limit(pair, op, r < 90 ? random_below(state, 40) : random_below(state, 3000));
+    return within_limit(pair, op, r < 90 ? cli_random_below(state, 40) : cli_random_below(state, 3000));
 }
 
 void many_tasks(struct pair *pair) {
@@ -220,7 +210,7 @@ void many_tasks(struct pair *pair) {
         const struct svmx_op op = op_at(pair, o);
         for (size_t t = 0; t < pair->batch; t++)
             tasks[t] = task_make(pair->reference, pair->reference_batch, &op, mixed_size(pair, &op, &state), WILD,
-                                 random_u32(&state), random_below(&state, 64));
+                                 cli_random(&state), cli_random_below(&state, 64));
         run_and_compare(pair, tasks, pair->batch);
     }
 }
@@ -228,7 +218,7 @@ void many_tasks(struct pair *pair) {
 /* At least one operation is not left out. */
 static uint32_t random_op(const struct pair *pair, uint64_t *state) {
     uint32_t op;
-    do op = random_below(state, op_count(pair));
+    do op = cli_random_below(state, op_count(pair));
     while (pair->left_out[op]);
     return op;
 }
@@ -240,7 +230,7 @@ void mixed_operations(struct pair *pair) {
         for (size_t t = 0; t < pair->batch; t++) {
             const struct svmx_op op = op_at(pair, random_op(pair, &state));
             tasks[t] = task_make(pair->reference, pair->reference_batch, &op, mixed_size(pair, &op, &state),
-                                 t % 3 ? WILD : PLAIN, random_u32(&state), random_below(&state, 64));
+                                 t % 3 ? WILD : PLAIN, cli_random(&state), cli_random_below(&state, 64));
         }
         run_and_compare(pair, tasks, pair->batch);
     }

@@ -5,22 +5,14 @@
  */
 #include "tasks.h"
 
+#include "cli/wild.h"
+
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { GUARD = 64, GUARD_BYTE = 0xa5 };
-
-/* ---- random numbers --------------------------------------------------------------------------------------- */
-
-/* One step of a 64-bit congruential generator; its upper half is good. */
-uint32_t random_u32(uint64_t *state) {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 32);
-}
-
-uint32_t random_below(uint64_t *state, uint32_t limit) { return (uint32_t)((uint64_t)random_u32(state) * limit >> 32); }
 
 /* ---- memory ----------------------------------------------------------------------------------------------- */
 
@@ -42,61 +34,6 @@ bool guards_stand(const struct block *block) {
     return true;
 }
 
-/* ---- data ------------------------------------------------------------------------------------------------- */
-
-/* Four kinds of floats: any bits; edges; all finite and of many magnitudes; harmless but for one NaN. */
-static uint32_t wild_f32(uint64_t *state, unsigned kind) {
-    static const uint32_t edges[] = {0x00000000, 0x00000001, 0x007fffff, 0x00800000, 0x00800001, 0x3f800000,
-                                     0x34000000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc12345, 0x7fffffff};
-    const uint32_t r = random_u32(state), sign = r & 0x80000000u;
-    if (kind == 0) return r;
-    if (kind == 1) return edges[(r >> 8) % 12] | sign;
-    return sign | ((kind == 2 ? 107 + (r >> 8) % 41 : 126) << 23) | (random_u32(state) & 0x007fffff);
-}
-
-static uint64_t wild_f64(uint64_t *state, unsigned kind) {
-    static const uint64_t edges[] = {0,
-                                     1,
-                                     UINT64_C(0x000fffffffffffff),
-                                     UINT64_C(0x0010000000000000),
-                                     UINT64_C(0x3ff0000000000000),
-                                     UINT64_C(0x7fefffffffffffff),
-                                     UINT64_C(0x7ff0000000000000),
-                                     UINT64_C(0x7ff0000000000001),
-                                     UINT64_C(0x7ff8123456789abc)};
-    const uint64_t r = (uint64_t)random_u32(state) << 32 | random_u32(state), sign = r & UINT64_C(1) << 63;
-    if (kind == 0) return r;
-    if (kind == 1) return edges[(r >> 8) % 9] | sign;
-    return sign | (kind == 2 ? 1003 + (r >> 56) % 41 : 1022) << 52 | (r & UINT64_C(0x000fffffffffffff));
-}
-
-static void fill_wild(struct block *block, uint32_t type, uint64_t seed) {
-    uint64_t state = seed;
-    const unsigned kind = (unsigned)(seed % 4);
-    const uint64_t size = svmx_type_bytes((enum svmx_type)type), count = block->bytes / size;
-    const uint64_t odd_one = kind == 3 && count ? random_below(&state, (uint32_t)count) : UINT64_MAX;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t bits = random_u32(&state);
-        if (type == SVMX_F32) bits = i == odd_one ? 0xffc54321u : wild_f32(&state, kind);
-        if (type == SVMX_F64) bits = i == odd_one ? UINT64_C(0xfff8123400000000) : wild_f64(&state, kind);
-        if (type == SVMX_U64) bits |= (uint64_t)random_u32(&state) << 32;
-        memcpy(block->at + i * size, &bits, (size_t)size);
-    }
-}
-
-/* Other cuts: a start that is not 0, lengths from 0 to 600 (less where there are many), bytes left over. */
-static uint64_t fill_cuts(struct block *offsets, uint64_t seed) {
-    uint64_t state = seed;
-    const uint64_t entries = offsets->bytes / 8;
-    const uint32_t longest = entries <= 1000 ? 600 : 40;
-    uint64_t at = random_below(&state, 9);
-    for (uint64_t i = 0; i < entries; i++) {
-        memcpy(offsets->at + 8 * i, &at, 8);
-        if (i + 1 < entries) at += random_below(&state, longest + 1);
-    }
-    return at + random_below(&state, 9);
-}
-
 /* ---- tasks ------------------------------------------------------------------------------------------------ */
 
 static bool in_memory(const struct task *task, uint32_t i) { return task->op.params[i].shape != SVMX_SCALAR; }
@@ -111,13 +48,14 @@ static void make_inputs(struct task *task, const struct svmx_example *example, e
         if (!in_memory(task, i)) continue;
         const unsigned at = (shift + 7 * i) % 64;
         uint64_t bytes = example->args[i].bytes;
-        if (style == WILD && param->shape == SVMX_RAGGED) bytes = fill_cuts(&task->blocks[i + 1], seed + i);
+        if (style == WILD && param->shape == SVMX_RAGGED)
+            bytes = cli_wild_cuts(task->blocks[i + 1].at, task->blocks[i + 1].bytes, seed + i);
         struct block *block = &task->blocks[i];
         *block = block_make(bytes, at, is_output(task, i) ? GUARD : 0);
         if (is_output(task, i))
             memset(block->at, 0x5a, (size_t)bytes);
         else if (style == WILD && param->shape != SVMX_OFFSETS)
-            fill_wild(block, param->type, seed + i);
+            cli_wild_fill(block->at, bytes, param->type, seed + i);
         else if (bytes)
             memcpy(block->at, example->args[i].from.in, (size_t)bytes);
         task->args[i].bytes = bytes;

@@ -4,7 +4,7 @@
  * Inputs end where their memory ends, so that sanitizers see a read too far; outputs lie between guard bytes.
  *
  *   plain   the example as it is
- *   wild    what is special in its type: NaNs, infinities, denormals, all bits; messages of 0 to 600 bytes
+ *   wild    what is special in its type (src/cli/wild.h); messages of 0 to 600 bytes
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,10 +15,6 @@
 #include <svmx/svmx.h>
 
 enum { MAX_ARGS = 8, FIRST_OPS = 6 };
-
-/* A generator of random numbers; `state` is its seed. */
-uint32_t random_u32(uint64_t *state);
-uint32_t random_below(uint64_t *state, uint32_t limit);
 
 /* Memory that starts `shift` bytes behind a 64-byte border, with guards around it if something writes there. */
 struct block {

@@ -6,9 +6,6 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
-LC_ALL=C
-export LC_ALL
-SVMX=${SVMX:-${SVMX_TEST_COMMAND:?say in SVMX where the command is}}
 unset XDG_CACHE_HOME SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
     SUPERVM_MAX_PIPELINES SUPERVM_TIMEOUT_MS SUPERVM_TIMEOUT_MIN_MS SUPERVM_DEBUG SUPERVM_LOG SUPERVM_CACHE_DIR SUPERVM_CACHE_BYTES SUPERVM_PROFILE SUPERVM_SIM_MODEL
 if [ $# -gt 0 ]; then
@@ -21,98 +18,21 @@ fi
 chmod 755 "$work"
 HOME=$work/home # where nobody has a cache or a profile; not /nonexistent, which root would make
 export HOME
-passed=0 failed=0 skipped=0 code=0
-setting= # VARIABLE=VALUE for the environment of the next calls
+. "$(dirname "$0")/command.sh"
 : >"$work/none"
 input=$work/none
-
-# The command, through the emulator where there is one.
-svmx() {
-    if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
-        # shellcheck disable=SC2086
-        "$SVMX_TEST_LIBTOOL" --quiet --mode=execute $SVMX_TEST_RUNNER "$SVMX" "$@"
-    else
-        "$SVMX" "$@"
-    fi
-}
-
-# call ARGUMENT...: runs the command on $input, and keeps what it says in out, err and code.
-call() {
-    called="$setting svmx $*"
-    (
-        # shellcheck disable=SC2163
-        [ -z "$setting" ] || export "$setting"
-        svmx "$@"
-    ) <"$input" >"$work/out" 2>"$work/err"
-    code=$?
-}
-
-# feed FORMAT: the next calls read this, through printf.
-feed() {
-    # shellcheck disable=SC2059
-    printf "$1" >"$work/in"
-    input=$work/in
-}
-
-verdict() { # WHAT STATUS
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok      $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $1"
-        echo "        $called: exit status $code"
-        sed 's/^/        out: /' "$work/out" | head -n 12
-        sed 's/^/        err: /' "$work/err" | head -n 12
-    fi
-}
-
-skip() { # WHAT WHY [COUNT]
-    skipped=$((skipped + ${3:-1}))
-    echo "skipped $1: $2"
-}
-
-exits() { [ "$code" -eq "$1" ]; }
-out_has() { grep -qF -e "$1" "$work/out"; }
-err_has() { grep -qF -e "$1" "$work/err"; }
-out_is() { [ "$(cat "$work/out")" = "$1" ]; }
-out_empty() { [ ! -s "$work/out" ]; }
-err_empty() { [ ! -s "$work/err" ]; }
-
-# refused CODE TEXT ARGUMENT...: the command must exit so, say so on standard error, and print nothing.
-refused() {
-    want=$1 text=$2
-    shift 2
-    call "$@"
-    exits "$want" && err_has "$text" && out_empty
-    verdict "svmx $*: exit status $want, says: $text" $?
-}
-
-# json WHAT EXPRESSION: the output is one JSON document d, and the expression is true.
-if command -v python3 >/dev/null && python3 -c 'import json' 2>/dev/null; then
-    json() {
-        exits 0 && python3 -m json.tool <"$work/out" >/dev/null &&
-            python3 -c "import json, sys
-d = json.load(sys.stdin)
-sys.exit(0 if ($2) else 1)" <"$work/out"
-        verdict "$1" $?
-    }
-else
-    json() { skip "$1" "no python3"; }
-fi
 
 empty_sha256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
 abc_sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
 empty_keccak=c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470
 abc_keccak=4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45
-commands='devices ops run explain bandwidth replay stats tune conform cache profile config version help'
+commands='devices ops run explain bandwidth replay stats tune threshold-scan conform cache profile config version help'
 operations='vec_add_f32 vec_mul_f32 sum_f32 dot_f32 sha256 keccak256 merkle_root_sha256 merkle_tree_keccak256 grid_rotate_u8 eigh_f64'
 
 call version
 if ! exits 0; then
     verdict "the command runs" 1
-    echo "$passed passed, $failed failed, $skipped skipped"
-    exit 1
+    finish
 fi
 call devices
 case $(cat "$work/out") in *simd*) simd=yes ;; *) simd= ;; esac
@@ -212,11 +132,19 @@ for option in --device=none --device=reference --backend=none; do
     call devices $option --json
     json "devices $option: the reference code alone" "[v['backend'] for v in d['devices']] == ['reference']"
 done
-refused 3 "cannot open the executor: " devices --backend nosuchbackend
+refused 3 "cannot open the executor: --backend: item 1: no backend 'nosuchbackend'; known: " devices --backend nosuchbackend
 err_has nosuchbackend && err_has SVMX_ERR_UNKNOWN
 verdict "an unknown backend is named, with its status" $?
-refused 3 "cannot open the executor: " devices --backend 'simd,,simd'
-refused 3 "cannot open the executor: " run sha256 --device nosuchbackend
+refused 3 "cannot open the executor: --backend: item 2 at character 6, " devices --backend 'simd,,simd'
+refused 3 "cannot open the executor: --device: no backend 'nosuchbackend'; known: " run sha256 --device nosuchbackend
+refused 3 "cannot open the executor: --device: a device is missing after ':'" run sha256 --device simd:
+refused 3 "cannot open the executor: --policy: 'never': give auto, cpu, " run sha256 --policy never
+refused 3 "cannot open the executor: --policy: 'auto:9..5': LOW is more than HIGH" run sha256 --policy auto:9..5
+setting=SUPERVM_POLICY=never
+refused 3 "cannot open the executor: SUPERVM_POLICY: 'never': give auto, cpu, " run sha256
+setting=SUPERVM_BACKENDS=nosuchbackend
+refused 3 "cannot open the executor: SUPERVM_BACKENDS: item 1: no backend 'nosuchbackend'" run sha256
+setting=
 if [ $simd ]; then
     refused 3 "simd:gpu" devices --device simd:gpu
     call devices --device simd --threads 1 --variant scalar --json
@@ -605,7 +533,7 @@ refused 2 "PLUGIN is missing" conform
 refused 2 "is neither a file NAME.so nor the name of a backend" conform simd,none
 refused 2 "--device: 'a,b' is not the number or the name of one device" conform simd --device a,b
 refused 3 "cannot open the plugin './nosuchplugin.so': No such file" conform ./nosuchplugin.so
-refused 3 nosuchbackend conform nosuchbackend
+refused 3 "cannot open the executor: PLUGIN: no backend 'nosuchbackend'; known: " conform nosuchbackend
 refused 3 "cannot open the executor: " conform "$work/plugins/broken.so"
 if [ $simd ]; then
     call conform simd
@@ -613,12 +541,13 @@ if [ $simd ]; then
         [ "$(tail -n 1 "$work/out")" = 'simd conforms' ]
     verdict "conform simd: exact, it conforms" $?
     refused 2 "did you mean sha256?" conform simd --op sha265
+    refused 3 "cannot open the executor: --device demands simd:7, but no device of simd is that" conform simd --device 7
     call conform "$SUPERVM_BACKEND_PATH/../backends/simd.so" --op sum_f32 --size 1000 --json
     json "conform FILE --op --size --json" "d['conforms'] and d['plugin'].startswith('/') and '..' not in d['plugin']
     and [(o['name'], o['verdict'], o['batches'], o['tasks'], o['reason']) for v in d['devices'] for o in v['operations']]
-    == [('sum_f32', 'exact', 3, 4, '')] and d['devices'][0]['exact'] == 1 and d['devices'][0]['wrong'] == 0"
+    == [('sum_f32', 'exact', 6, 10, '')] and d['devices'][0]['exact'] == 1 and d['devices'][0]['wrong'] == 0"
 else
-    skip "conform simd" "no simd backend" 3
+    skip "conform simd" "no simd backend" 4
 fi
 
 echo "# devices that fail"
@@ -672,6 +601,15 @@ if [ -e "$drivers/check.so" ]; then
     exits 4 && grep -Eq '^vec_add_f32 +WRONG ' "$work/out" && out_has 'out differs from byte ' &&
         out_has '0 exact, 1 wrong, 0 refused, 0 not supported' && out_has 'check.so DOES NOT CONFORM'
     verdict "conform: a wrong bit is found" $?
+    call conform "$check" --device 'dispatch@3=bitflip' --op vec_add_f32 --size 100
+    exits 4 && out_has 'size 100, example of seed 1, 1 task a batch: out differs'
+    verdict "conform: and which data it was: an example" $?
+    call conform "$check" --device 'dispatch@7=bitflip' --op vec_add_f32 --size 100
+    exits 4 && out_has 'size 100, wild data of seed 5, 1 task a batch: out differs'
+    verdict "conform: wild data of four kinds" $?
+    call conform "$check" --device 'dispatch@8=bitflip' --op sha256 --size 100
+    exits 4 && out_has 'size 100, example of seed 1, 5 tasks a batch: digests differs'
+    verdict "conform: all of it as one batch" $?
     call conform "$check" --device 'dispatch@all=bitflip' --op vec_add_f32
     exits 4 && grep -Eq '^vec_add_f32 +refused ' "$work/out" && out_has '0 exact, 0 wrong, 1 refused'
     verdict "conform: known answers that fail are a refusal" $?
@@ -685,8 +623,7 @@ if [ -e "$drivers/check.so" ]; then
     exits 4 && grep -Eq '^eigh_f64 +refused ' "$work/out" && out_has 'the device was given up: ' && out_has ' 0 wrong, '
     verdict "conform: a device that is lost is a refusal" $?
 else
-    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 15
+    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 18
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -6,9 +6,6 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
-LC_ALL=C
-export LC_ALL
-svmx=${SVMX_TEST_COMMAND:?}
 unset XDG_CACHE_HOME SUPERVM_CACHE_DIR SUPERVM_PROFILE SUPERVM_SIM_MODEL SUPERVM_BACKENDS SUPERVM_POLICY SUPERVM_LEARN SUPERVM_PROBE_PERCENT SUPERVM_RECEIPTS SUPERVM_LOG
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -16,70 +13,7 @@ HOME=$work/home # where nobody has a cache or a profile
 export HOME
 SUPERVM_PROFILE=off # what one call measured must not decide the next
 export SUPERVM_PROFILE
-passed=0 failed=0 skipped=0 code=0 called=
-input=/dev/null
-
-call() { # ARGUMENT...: svmx with them, on $input; keeps what it says in out, err and code
-    called="svmx $*"
-    if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
-        # shellcheck disable=SC2086
-        "$SVMX_TEST_LIBTOOL" --quiet --mode=execute $SVMX_TEST_RUNNER "$svmx" "$@" <"$input" >"$work/out" 2>"$work/err"
-    else
-        "$svmx" "$@" <"$input" >"$work/out" 2>"$work/err"
-    fi
-    code=$?
-}
-
-verdict() { # WHAT STATUS
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok      $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $1"
-        echo "        $called: exit status $code"
-        sed 's/^/        out: /' "$work/out" | head -n 20
-        sed 's/^/        err: /' "$work/err" | head -n 12
-    fi
-}
-
-skip() { # WHAT WHY [COUNT]
-    skipped=$((skipped + ${3:-1}))
-    echo "skipped $1: $2"
-}
-
-exits() { [ "$code" -eq "$1" ]; }
-out_has() { grep -qF -e "$1" "$work/out"; }
-out_matches() { grep -Eq -e "$1" "$work/out"; }
-out_empty() { [ ! -s "$work/out" ]; }
-err_has() { grep -qF -e "$1" "$work/err"; }
-err_empty() { [ ! -s "$work/err" ]; }
-
-refused() { # CODE TEXT ARGUMENT...
-    want=$1 text=$2
-    shift 2
-    call "$@"
-    exits "$want" && err_has "$text" && out_empty
-    verdict "svmx $*: exit status $want, says: $text" $?
-}
-
-if command -v python3 >/dev/null && python3 -c 'import json' 2>/dev/null; then
-    json() { # WHAT CODE EXPRESSION: the output is one JSON document d, and the expression is true
-        exits "$2" && python3 -c "import json, sys
-d = json.load(sys.stdin)
-sys.exit(0 if ($3) else 1)" <"$work/out"
-        verdict "$1" $?
-    }
-    lines() { # WHAT FILE EXPRESSION: every line of the file is JSON; l is the list of them
-        python3 -c "import json, sys
-l = [json.loads(x) for x in open('$2')]
-sys.exit(0 if ($3) else 1)"
-        verdict "$1" $?
-    }
-else
-    json() { skip "$1" "no python3"; }
-    lines() { skip "$1" "no python3"; }
-fi
+. "$(dirname "$0")/command.sh"
 
 call devices
 case $(cat "$work/out") in *simd*) simd=yes ;; *) simd= ;; esac
@@ -96,7 +30,7 @@ lines "run --receipt: what was run" "$work/log" "[(r['operation'], r['tasks'], r
     and all(a['number'] < b['number'] and a['time_ns'] <= b['time_ns'] for a, b in zip(l, l[1:]))"
 lines "run --receipt: the fields, in their order" "$work/log" "all(list(r) == 'number time_ns tag operation device backend name place '
     'modelled driver policy why tasks units work bucket bytes_in bytes_out copied_bytes launches redone reason learned '
-    'first_use contended failed expected_ns setup_ns transfer_ns compute_ns wait_ns stage_ns run_ns collect_ns result_hash '
+    'first_use contended failed fused expected_ns setup_ns transfer_ns compute_ns wait_ns stage_ns run_ns collect_ns result_hash '
     'candidates'.split() for r in l)"
 call run sum_f32 --size 2K --repeat 2 --device none --receipt - -q
 exits 0 && [ "$(grep -c '^{"number":' "$work/out")" -eq 3 ] && [ "$(grep -Ec '^[0-9a-f]{64}$' "$work/out")" -eq 1 ]
@@ -248,5 +182,4 @@ json "stats --json: choices, clocks" 0 "set(d['choices']) == set('probes probe_n
     'receipts'.split()) and d['choices']['receipts'] == 3 and d['devices'][0]['clock'] == 'none'
     and d['devices'][0]['backlog_ns'] == 0"
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -20,7 +20,7 @@
 #include <time.h>
 
 enum fake_call { FAKE_ALLOC, FAKE_BUILD, FAKE_SUBMIT, FAKE_WAIT, FAKE_CALLS };
-enum { FAKE_PARAMS = 8, FAKE_ALL = 1 << 30 };
+enum { FAKE_PARAMS = 8, FAKE_VARIANTS = 3, FAKE_ALL = 1 << 30 };
 
 struct svmx_memory {
     unsigned char *data;
@@ -31,6 +31,18 @@ struct svmx_pipeline {
     char op[32];
     struct svmx_param params[FAKE_PARAMS];
     uint32_t param_count;
+    uint32_t variant;
+};
+
+/* A way of computing: what its launches of more than FAKE_SMALL units take. */
+enum { FAKE_SMALL = 10000 };
+struct fake_variant {
+    uint64_t ns;       /* by the device's clock; 0: it does not tell */
+    uint64_t sleep_ns; /* in earnest */
+    unsigned slow_launch,
+        slow_times;          /* that one of its launches, counted from 1, takes so many times as long; 0: none */
+    enum svmx_status status; /* of such launches */
+    unsigned launches;       /* of them so far; under the lock */
 };
 
 struct fake_ticket {
@@ -54,7 +66,9 @@ static struct fake {
     bool honest_clock;         /* it says how long it computed */
     unsigned delay_ms;         /* each launch takes so long */
     const char *driver;        /* NULL: "fake 1" */
-    unsigned builders;         /* a build goes on when so many were called */
+    struct fake_variant variants[FAKE_VARIANTS];
+    unsigned variant_count; /* 0: there is one way, and nothing is to be said of it */
+    unsigned builders;      /* a build goes on when so many were called */
     struct {
         unsigned from, count; /* calls with the numbers from .. from + count - 1 fail */
         enum svmx_status status;
@@ -68,6 +82,7 @@ static struct fake {
     unsigned calls[FAKE_CALLS];
     unsigned opens, closes, memories, pipelines; /* the last two: alive */
     unsigned copies_in, copies_out, launches, tasks;
+    uint32_t last_variant;               /* that was launched */
     struct svmx_pipeline first_pipeline; /* of one_pipeline */
 } fake;
 
@@ -192,13 +207,14 @@ static void fake_pipeline_teach(struct svmx_pipeline *pipeline, const struct svm
 static enum svmx_status fake_pipeline_build(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                             struct svmx_pipeline **pipeline) {
     (void)self, (void)device;
-    if (desc->variant > 0) return SVMX_ERR_UNKNOWN; /* there is one way only */
+    if (desc->variant >= (fake.variant_count ? fake.variant_count : 1)) return SVMX_ERR_UNKNOWN;
     enum svmx_status status = fake_count_alive(FAKE_BUILD, &fake.pipelines);
     if (status != SVMX_OK) return status;
     fake_await(&fake.calls[FAKE_BUILD], fake.builders);
     struct svmx_pipeline *made = fake.one_pipeline ? &fake.first_pipeline : calloc(1, sizeof *made);
     if (!made) return fake_take_back(&fake.pipelines);
     fake_pipeline_teach(made, desc->op);
+    made->variant = desc->variant;
     *pipeline = made;
     return SVMX_OK;
 }
@@ -246,6 +262,23 @@ static void fake_compute(const struct fake_ticket *ticket) {
                    copy->source.bytes);
         }
     }
+}
+
+/* Under the lock. What the variant that a ticket launches is told to do with it, and take for it. */
+static enum svmx_status fake_take_time(const struct fake_ticket *ticket, struct svmx_timing *timing) {
+    for (size_t i = 0; fake.variant_count && i < ticket->count; i++) {
+        const struct svmx_dispatch *dispatch = &ticket->commands[i].as.dispatch;
+        if (ticket->commands[i].kind != SVMX_COMMAND_DISPATCH) continue;
+        fake.last_variant = dispatch->pipeline->variant;
+        if (dispatch->first_unit[dispatch->task_count] <= FAKE_SMALL) continue;
+        struct fake_variant *variant = &fake.variants[dispatch->pipeline->variant];
+        const uint64_t times = ++variant->launches == variant->slow_launch ? variant->slow_times : 1;
+        const struct timespec pause = {0, (long)(variant->sleep_ns * times)};
+        nanosleep(&pause, NULL);
+        timing->compute_ns = variant->ns * times;
+        return variant->status;
+    }
+    return SVMX_OK;
 }
 
 static enum svmx_status fake_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
@@ -308,6 +341,7 @@ static enum svmx_status fake_wait(void *self, uint32_t device, uint64_t id, uint
         const struct timespec delay = {0, (long)fake.delay_ms * 1000000};
         if (fake.delay_ms) (void)nanosleep(&delay, NULL);
         if (status == SVMX_OK) fake_compute(ticket);
+        if (status == SVMX_OK) status = fake_take_time(ticket, timing);
         if (fake.honest_clock) timing->compute_ns = fake.host->now(fake.host) - start;
         free(ticket);
     }

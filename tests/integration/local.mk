@@ -3,13 +3,15 @@ criterion_suites += \
 	%D%/test_async \
 	%D%/test_bad_input \
 	%D%/test_chains \
+	%D%/test_fused \
 	%D%/test_faults \
 	%D%/test_fork \
 	%D%/test_policies \
 	%D%/test_hangs \
 	%D%/test_in_place \
 	%D%/test_recovery \
-	%D%/test_registered
+	%D%/test_registered \
+	%D%/test_trial
 EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
@@ -19,13 +21,18 @@ EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/recovery_fixture.
 plain_suites += \
 	%D%/steady_state \
 	%D%/threads \
-	%D%/tsan_model
+	%D%/tsan_model \
+	%D%/vm_blocks
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
 %C%_tsan_model_LDADD = libsvmx-core.la
+# Of examples/contract-vm, as an embedder links it.
+%C%_vm_blocks_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la
 
-shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh
-EXTRA_DIST += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/profile.sh
+shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/levelzero.sh %D%/profile.sh %D%/scan.sh %D%/vm.sh
+EXTRA_DIST += %D%/command.sh %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/levelzero.sh %D%/profile.sh %D%/scan.sh \
+	%D%/vm.sh %D%/vm_differential.py
+%D%/vm.log: examples/contract-vm/contract-vm$(EXEEXT)
 
 # Fill a cache for cache.sh and a profile for profile.sh.
 check_PROGRAMS += %D%/fill_cache %D%/fill_profile
@@ -41,4 +48,9 @@ endif
 if BUILD_SIM
 plain_suites += %D%/tsan_sim
 %C%_tsan_sim_LDADD = libsvmx.la
+endif
+
+if BUILD_LEVELZERO
+plain_suites += %D%/test_levelzero_faults
+%C%_test_levelzero_faults_LDADD = libsvmx-core.la
 endif

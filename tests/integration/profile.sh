@@ -5,71 +5,15 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
-LC_ALL=C
-export LC_ALL
-svmx=${SVMX_TEST_COMMAND:?} build=${SVMX_TEST_BUILDDIR:?}
+build=${SVMX_TEST_BUILDDIR:?}
 unset SUPERVM_CACHE_DIR SUPERVM_PROFILE
 SUPERVM_BACKENDS=nosuchbackend # it loads none, so this does not matter
 export SUPERVM_BACKENDS
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 profile=$work/kept/profile
-passed=0 failed=0 skipped=0 code=0 called=
-
-run() { # PROGRAM ARGUMENT...: through the emulator where there is one
-    if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
-        # shellcheck disable=SC2086
-        "$SVMX_TEST_LIBTOOL" --quiet --mode=execute $SVMX_TEST_RUNNER "$@"
-    else
-        "$@"
-    fi
-}
-
-call() { # ARGUMENT...: svmx profile with them; keeps what it says in out, err and code
-    called="svmx profile $*"
-    run "$svmx" profile "$@" </dev/null >"$work/out" 2>"$work/err"
-    code=$?
-}
-
-verdict() { # WHAT STATUS
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok      $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $1"
-        echo "        $called: exit status $code"
-        sed 's/^/        out: /' "$work/out" | head -n 12
-        sed 's/^/        err: /' "$work/err" | head -n 12
-    fi
-}
-
-exits() { [ "$code" -eq "$1" ]; }
-out_has() { grep -qF -e "$1" "$work/out"; }
-out_matches() { grep -Eq -e "$1" "$work/out"; }
-err_has() { grep -qF -e "$1" "$work/err"; }
-out_empty() { [ ! -s "$work/out" ]; }
-err_empty() { [ ! -s "$work/err" ]; }
-
-refused() { # CODE TEXT ARGUMENT...
-    want=$1 text=$2
-    shift 2
-    call "$@"
-    exits "$want" && err_has "$text" && out_empty
-    verdict "svmx profile $*: exit status $want, says: $text" $?
-}
-
-json() { # WHAT CODE EXPRESSION: the output is one JSON document d, and the expression is true
-    if ! command -v python3 >/dev/null; then
-        skipped=$((skipped + 1))
-        echo "skipped $1: no python3"
-        return
-    fi
-    exits "$2" && python3 -c "import json, sys
-d = json.load(sys.stdin)
-sys.exit(0 if ($3) else 1)" <"$work/out"
-    verdict "$1" $?
-}
+. "$(dirname "$0")/command.sh"
+words=profile
 
 fill() { run "$build/tests/integration/fill_profile" "$profile"; }
 
@@ -127,8 +71,8 @@ verdict "--device by number" $?
 call show --device 'Some <GPU>' --op sha256
 exits 0 && out_has '8 cells'
 verdict "--device by a part of its name" $?
-refused 2 "nothing was measured of 'sha257' (did you mean sha256?)" show --op sha257
-refused 2 "on a device 'nobody'" show --device nobody
+refused 1 "nothing was measured of 'sha257' (did you mean sha256?)" show --op sha257
+refused 1 "nothing was measured on a device 'nobody'" show --device nobody
 call show --json
 json "show --json" 0 "len(d['cells']) == 37 and len(d['devices']) == 3 and d['devices'][0]['threads'] == 16
     and [(x['test'], x['modelled']) for x in d['devices']] == [(False, False), (False, False), (True, True)]
@@ -217,5 +161,4 @@ refused 4 "is no profile, so it is left alone" clear --file "$work/thesis.txt"
 [ "$(cat "$work/thesis.txt")" = "my thesis" ]
 verdict "clear leaves what is no profile" $?
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

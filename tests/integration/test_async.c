@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../cpu_share.h"
 #include "fake.h"
 #include "trial.h"
 
@@ -102,6 +103,45 @@ Test(async, a_limit_of_centuries_is_a_limit_all_the_same) {
         cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
         cr_assert_eq(svmx_wait(batch, limits[i]), SVMX_OK);
         svmx_batch_destroy(batch);
+    }
+}
+
+static void *open_gate_in_120_ms(void *user) {
+    const struct timespec pause = {0, (long)(120 * MS)};
+    (void)user;
+    (void)nanosleep(&pause, NULL);
+    fake_gate(false);
+    return NULL;
+}
+
+/* A device that takes more than 100 ms, during which nothing is computed: what the library takes of a core meanwhile. */
+static double share_of_a_long_batch(enum svmx_status (*finish)(svmx_batch_t *batch), bool submit_first) {
+    struct trial trial;
+    pthread_t opener;
+    svmx_batch_t *batch = batch_of(&trial, 3);
+    fake_gate(true);
+    cr_assert_eq(pthread_create(&opener, NULL, open_gate_in_120_ms, NULL), 0);
+    const struct cpu_share before = cpu_share_start();
+    if (submit_first) cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    cr_assert_eq(finish(batch), SVMX_OK);
+    const double share = cpu_share(&before);
+    pthread_join(opener, NULL);
+    cr_assert(trial_is_right(&trial));
+    svmx_batch_destroy(batch);
+    return share;
+}
+
+static enum svmx_status wait_for_ever(svmx_batch_t *batch) { return svmx_wait(batch, UINT64_MAX); }
+static enum svmx_status wait_for_a_minute(svmx_batch_t *batch) { return svmx_wait(batch, 60000 * MS); }
+
+Test(async, a_long_batch_takes_little_of_a_core) {
+    for (int round = 0; round < 3; round++) { /* later rounds know how the first went */
+        double share = share_of_a_long_batch(svmx_run, false);
+        cr_expect_leq(share, 0.05, "svmx_run takes %.1f %% of a core", 100 * share);
+        share = share_of_a_long_batch(wait_for_ever, true);
+        cr_expect_leq(share, 0.05, "svmx_wait takes %.1f %% of a core", 100 * share);
+        share = share_of_a_long_batch(wait_for_a_minute, true);
+        cr_expect_leq(share, 0.05, "svmx_wait with a limit takes %.1f %% of a core", 100 * share);
     }
 }
 

@@ -61,6 +61,7 @@ Test(faults, devices_of_every_sort_give_the_answer) {
         bool copies = !(sorts[i] & (SVMX_DEVICE_SHARES_MEMORY | SVMX_DEVICE_HOST_MEMORY));
         cr_assert_eq(fake.copies_in, copies ? fake.launches : 0);
         cr_assert_eq(fake.copies_out, copies ? fake.launches : 0);
+        cr_assert_eq(receipt.readbacks, copies ? 1 : 0, "flags %#x: %u", sorts[i], receipt.readbacks);
         svmx_close(executor);
         expect_all_returned();
     }
@@ -453,10 +454,56 @@ Test(faults, what_is_too_large_for_a_device_is_halved) {
     cr_assert_eq(receipt.device, 0, "%s", receipt.reason);
     cr_assert_eq(receipt.redone, 0);
     cr_assert_eq(receipt.launches, 4, "%u launches", receipt.launches);
+    cr_assert_eq(receipt.readbacks, 4, "%u readbacks", receipt.readbacks);
     cr_assert_eq(device_at(executor, 0).launches, 4);
     receipt = run_sums(executor, 1, 1 << 20); /* a task is not cut */
     cr_assert_eq(receipt.device, 1);
     cr_assert_eq(receipt.redone, 1);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+/* ---- parts side by side ----------------------------------------------------------------------------------------- */
+
+static void prewarm_it(svmx_executor_t *executor, const char *name) {
+    uint32_t op;
+    cr_assert_eq(svmx_op_find(executor, name, &op, NULL), SVMX_OK);
+    (void)svmx_prewarm(executor, op, 1); /* the device may refuse */
+}
+
+/* The caller's thread is busy with the first part while the second fails on the device and goes to the reference code: it is
+ * not the caller's for that, and the third, which is, has its turn. */
+Test(faults, a_part_that_is_redone_takes_the_turn_of_no_other) {
+    enum { MANY = 4000000 };
+    static float many[MANY];
+    struct trial trial;
+    float sum = -1, greatest = -1;
+    svmx_batch_t *batch;
+    fake_start();
+    svmx_executor_t *executor = open_quiet_fake();
+    prewarm_it(executor, "vec_add_f32");
+    fake.fail[FAKE_BUILD].from = fake.calls[FAKE_BUILD] + 1;
+    fake.fail[FAKE_BUILD].count = 100;
+    fake.fail[FAKE_BUILD].status = SVMX_ERR_UNSUPPORTED;
+    prewarm_it(executor, "sum_f32");
+    prewarm_it(executor, "max_f32");
+    fake.fail[FAKE_SUBMIT].from = fake.calls[FAKE_SUBMIT] + 1;
+    fake.fail[FAKE_SUBMIT].count = 1;
+    fake.fail[FAKE_SUBMIT].status = SVMX_ERR_BACKEND;
+    for (unsigned i = 0; i < MANY; i++) many[i] = 1.0f;
+    trial_fill(&trial, 5);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    cr_assert_eq(svmx_sum_f32(batch, &sum, many, MANY), SVMX_OK);
+    cr_assert_eq(trial_add(&trial, batch), SVMX_OK);
+    cr_assert_eq(svmx_max_f32(batch, &greatest, many, 100), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_expect_eq(sum, (float)MANY);
+    cr_expect(trial_is_right(&trial));
+    cr_expect_eq(greatest, 1.0f);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    cr_assert_eq(svmx_receipt_get(batch, 1, &receipt), SVMX_OK);
+    cr_expect_eq(receipt.redone, 1);
+    svmx_batch_destroy(batch);
     svmx_close(executor);
     expect_all_returned();
 }

@@ -304,6 +304,18 @@ Test(policies, a_clock_that_can_be_believed) {
     cr_assert_eq(fake_device().device_ns, receipt.compute_ns);
     cr_assert_lt(receipt.compute_ns, receipt.run_ns);
     cr_assert_eq(receipt.setup_ns, receipt.run_ns - receipt.compute_ns);
+    cr_assert_eq(receipt.device_ns, receipt.compute_ns);
+    cr_assert_eq(receipt.upload_ns, receipt.stage_ns);
+}
+
+Test(policies, copies_by_the_devices_clock_are_of_the_transfer) {
+    open_with("gpu");
+    const struct svmx_receipt receipt =
+        run_timed(false, (struct svmx_timing){.copy_in_ns = 4000, .compute_ns = 5000, .copy_out_ns = 6000});
+    if (receipt.device_ns == 0) cr_skip_test("it took less than 15 us, or so long that they are next to nothing");
+    cr_assert_eq(receipt.device_ns, 15000);
+    cr_assert_eq(receipt.upload_ns, receipt.stage_ns + 4000);
+    cr_assert_eq(receipt.transfer_ns - receipt.upload_ns, receipt.collect_ns + 6000);
 }
 
 Test(policies, a_clock_that_tells_nonsense_is_named_and_host_time_counts) {
@@ -317,6 +329,8 @@ Test(policies, a_clock_that_tells_nonsense_is_named_and_host_time_counts) {
         const struct svmx_receipt receipt = run_timed(false, nonsense[i]);
         cr_expect_eq(fake_device().clock, SVMX_CLOCK_REFUSED, "%zu", i);
         cr_expect_eq(receipt.compute_ns, receipt.run_ns, "%zu", i);
+        cr_expect_eq(receipt.device_ns, 0, "%zu", i);
+        cr_expect_eq(receipt.upload_ns, receipt.stage_ns, "%zu", i);
     }
     cr_expect_eq(fake_device().device_ns, 0);
     (void)run_timed(true, (struct svmx_timing){.size = 0});

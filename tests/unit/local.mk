@@ -49,6 +49,7 @@ criterion_suites += \
 	%D%/test_operations_doc \
 	%D%/test_pipeline_cache \
 	%D%/test_policy \
+	%D%/test_prewarm \
 	%D%/test_profile \
 	%D%/test_profile_file \
 	%D%/test_queue \
@@ -59,6 +60,10 @@ criterion_suites += \
 	%D%/test_replay \
 	%D%/test_route \
 	%D%/test_routing_virtual \
+	%D%/test_scan_cells \
+	%D%/test_scan_crossover \
+	%D%/test_scan_plan \
+	%D%/test_scan_stats \
 	%D%/test_selection \
 	%D%/test_selftest \
 	%D%/test_sketch \
@@ -69,9 +74,23 @@ criterion_suites += \
 	%D%/test_submit \
 	%D%/test_team \
 	%D%/test_text \
-	%D%/test_versioned
+	%D%/test_versioned \
+	%D%/test_vm_opcodes \
+	%D%/test_vm_schedule \
+	%D%/test_vm_state \
+	%D%/test_wild
+
+# Parts of the command, which is no library.
+%C%_test_wild_SOURCES = %D%/test_wild.c src/cli/wild.c src/cli/wild.h
+scan_parts = src/cli/args.c src/cli/scan_cells.c src/cli/scan_crossover.c src/cli/scan_plan.c src/cli/scan_stats.c \
+	src/cli/session.c src/cli/text.c
+%C%_test_scan_cells_SOURCES = %D%/test_scan_cells.c $(scan_parts)
+%C%_test_scan_crossover_SOURCES = %D%/test_scan_crossover.c $(scan_parts)
+%C%_test_scan_plan_SOURCES = %D%/test_scan_plan.c $(scan_parts)
+%C%_test_scan_stats_SOURCES = %D%/test_scan_stats.c $(scan_parts)
+
 EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/opencl_fixture.h %D%/plugin_fixture.h \
-	%D%/profile_fixture.h %D%/store_fixture.h
+	%D%/profile_fixture.h %D%/signatures_fixture.h %D%/store_fixture.h %D%/vm_fixture.h
 %C%_test_op_ecdsa_CPPFLAGS = $(openssl_cppflags) $(SECP256K1_CFLAGS)
 %C%_test_op_ecdsa_LDADD = $(LDADD) $(SECP256K1_LIBS) $(OPENSSL_LIBS)
 %C%_test_op_ecrecover_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
@@ -86,6 +105,11 @@ EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/o
 %C%_test_op_keccak256_LDADD = $(LDADD) $(OPENSSL_LIBS)
 %C%_test_op_sha256_CPPFLAGS = $(openssl_cppflags)
 %C%_test_op_sha256_LDADD = $(LDADD) $(OPENSSL_LIBS)
+
+# Of examples/contract-vm, as an embedder links it.
+%C%_test_vm_opcodes_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la $(CRITERION_LIBS)
+%C%_test_vm_schedule_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la $(CRITERION_LIBS)
+%C%_test_vm_state_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la $(CRITERION_LIBS)
 
 %C%_test_sim_model_LDADD = plugins/sim/libsim-model.la $(CRITERION_LIBS)
 if BUILD_SIM
@@ -102,32 +126,65 @@ endif
 
 if BUILD_SIMD
 criterion_suites += \
+	%D%/test_simd_ed25519 \
+	%D%/test_simd_fe52 \
 	%D%/test_simd_field \
 	%D%/test_simd_floats \
 	%D%/test_simd_matmul \
 	%D%/test_simd_pairs \
+	%D%/test_simd_points \
 	%D%/test_simd_pool \
+	%D%/test_simd_secp256k1 \
 	%D%/test_simd_variant
+%C%_test_simd_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_ed25519_LDADD = $(simd_parts) $(LDADD) $(SODIUM_LIBS)
 %C%_test_simd_matmul_LDADD = $(simd_parts) $(LDADD)
+%C%_test_simd_fe52_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_fe52_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
+%C%_test_simd_points_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_points_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
+EXTRA_DIST += %D%/big_fixture.h %D%/fe52_calls.h %D%/fe52_calls_body.h
+fe52_calls =
+if BUILD_SIMD_X86
+if HAVE_SECP256K1
+if HAVE_SODIUM
+EXTRA_LTLIBRARIES += %D%/libfe52-calls.la
+fe52_calls += %D%/libfe52-calls.la
+CLEANFILES += %D%/libfe52-calls.la
+%C%_libfe52_calls_la_CFLAGS = $(AM_CFLAGS) $(SVMX_IFMA_CFLAGS)
+%C%_libfe52_calls_la_CPPFLAGS = $(public_cppflags)
+%C%_libfe52_calls_la_SOURCES = %D%/fe52_calls_secp256k1.c %D%/fe52_calls_ed25519.c
+endif
+endif
+endif
 %C%_test_simd_field_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_floats_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_pairs_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
+%C%_test_simd_secp256k1_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
+%C%_test_simd_secp256k1_LDADD = $(simd_parts) $(LDADD) $(SECP256K1_LIBS)
 %C%_test_simd_variant_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
+endif
+
+if BUILD_DEVICE_CODE
+criterion_suites += %D%/test_kernels_binary %D%/test_opencl_catalog
+%C%_test_kernels_binary_LDADD = plugins/kernels/libkernels.la $(CRITERION_LIBS)
+%C%_test_opencl_catalog_LDADD = plugins/kernels/libkernels.la $(CRITERION_LIBS)
 endif
 
 if BUILD_OPENCL
 criterion_suites += \
 	%D%/test_opencl_backend \
-	%D%/test_opencl_binary \
-	%D%/test_opencl_catalog \
 	%D%/test_opencl_describe \
 	%D%/test_opencl_faults
 %C%_test_opencl_backend_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
-%C%_test_opencl_binary_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
-%C%_test_opencl_catalog_LDADD = plugins/kernels/libkernels.la $(CRITERION_LIBS)
 %C%_test_opencl_describe_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 %C%_test_opencl_faults_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
+endif
+
+if BUILD_LEVELZERO
+criterion_suites += %D%/test_levelzero_backend
+%C%_test_levelzero_backend_LDADD = plugins/levelzero/liblevelzero.la $(CRITERION_LIBS)
 endif
 
 # By way of a variable: automake would take a rule for the log itself for the whole of its rule.

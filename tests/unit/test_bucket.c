@@ -111,9 +111,9 @@ static void expect_least(const char *variable, const char *list, uint64_t least,
     svmx_executor_t *opened = open_with(variable, list, least, &error);
     cr_assert_not_null(opened, "%s", error.text);
     for (int i = 0; i < 3; i++) {
-        cr_assert_eq(svmx__bucket_of(opened, ops[i], 1), of[i], "operation %d", i);
-        cr_assert_eq(svmx__bucket_of(opened, ops[i], of[i]), of[i]);
-        cr_assert_eq(svmx__bucket_of(opened, ops[i], of[i] + 1), 2 * of[i]);
+        cr_assert_eq(svmx__bucket_of(opened, svmx__op_by_id(ops[i]), 1), of[i], "operation %d", i);
+        cr_assert_eq(svmx__bucket_of(opened, svmx__op_by_id(ops[i]), of[i]), of[i]);
+        cr_assert_eq(svmx__bucket_of(opened, svmx__op_by_id(ops[i]), of[i] + 1), 2 * of[i]);
     }
     svmx_close(opened);
 }

@@ -333,7 +333,6 @@ Test(choice, a_frozen_table_stays_as_it_is) {
     struct svmx__cost cost;
     svmx__model_cost(&model, OP, GPU, &question.load, &cost);
     cr_assert_eq(cost.ns, 1e6);
-    svmx__choices_publish(&choices, &question);
     cr_assert_eq(run(&question).device, GPU);
     const struct svmx__question other = question_of(1 << 10, BOTH); /* of which nothing is known */
     cr_assert_eq(run(&other).device, CPU);
@@ -380,9 +379,9 @@ Test(choice, without_memory_the_fallback_answers) {
     }
 }
 
-Test(choice, no_line_is_published_where_there_is_none) {
+Test(choice, to_look_makes_no_line) {
     const struct svmx__question question = question_of(1 << 20, BOTH);
     float costs[SVMX__ROUTED];
-    svmx__choices_publish(&choices, &question);
-    cr_assert_eq(svmx__choices_look(&choices, OP, &question.load, SVMX__ROUTED, costs), UINT32_MAX);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(svmx__choices_look(&choices, OP, &question.load, SVMX__ROUTED, costs), UINT32_MAX);
 }

@@ -182,6 +182,40 @@ Test(custom, a_closed_executor) {
     svmx_batch_destroy(holds);
 }
 
+static uint64_t bucket_of(const struct svmx_op_def *def, uint32_t units) {
+    static uint32_t out[200], a[200], b[200];
+    const uint32_t op = register_or_fail(def);
+    const struct svmx_arg args[] = {svmx_out(SVMX_U32, out, units), svmx_in(SVMX_U32, a, units),
+                                    svmx_in(SVMX_U32, b, units), svmx_u32(3)};
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
+    cr_assert_eq(svmx_batch_add(batch, op, args, MIX_PARAMS), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    return receipt.bucket;
+}
+
+Test(custom, it_may_have_a_smallest_bucket_of_its_own) {
+    struct svmx_op_def def = mix_def();
+    def.min_bucket = 64;
+    cr_assert_eq(bucket_of(&def, 10), 64);
+    def.name = "mix_larger";
+    cr_assert_eq(bucket_of(&def, 100), 128);
+    def.name = "mix_least";
+    def.min_bucket = 1;
+    cr_assert_eq(bucket_of(&def, 1), 1);
+    def.name = "mix_as_all";
+    def.min_bucket = 0;
+    cr_assert_eq(bucket_of(&def, 10), 16384);
+}
+
+Test(custom, a_program_that_was_compiled_before_min_bucket_is_served) {
+    struct svmx_op_def def = mix_def();
+    def.size = offsetof(struct svmx_op_def, min_bucket);
+    def.min_bucket = 3; /* is not looked at: for such a program it is not there */
+    cr_assert_eq(bucket_of(&def, 10), 16384);
+}
+
 #define WRONG(word, change)                                                                                            \
     do {                                                                                                               \
         struct svmx_op_def def = mix_def();                                                                            \
@@ -192,7 +226,7 @@ Test(custom, a_closed_executor) {
 Test(custom, every_bad_field_is_named) {
     static const uint32_t no_spirv[5] = {0x03022307};
     WRONG("size", def.size = 0);
-    WRONG("size", def.size = sizeof def - 1);
+    WRONG("size", def.size = offsetof(struct svmx_op_def, min_bucket) - 1);
     WRONG("size", def.size = 5000);
     WRONG("name", def.name = NULL);
     WRONG("name", def.name = "");
@@ -206,6 +240,8 @@ Test(custom, every_bad_field_is_named) {
     WRONG("run", def.run = NULL);
     WRONG("exactness", def.exactness = 0);
     WRONG("exactness", def.exactness = 2);
+    WRONG("min_bucket", def.min_bucket = 3);
+    WRONG("min_bucket", def.min_bucket = UINT64_C(1) << 41);
     WRONG("check_reads", def.check_reads = 1 << 0);
     WRONG("check_reads", def.check_reads = 1 << 4);
     WRONG("check_reads", def.check_reads = 1u << 31);

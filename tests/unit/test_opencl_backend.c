@@ -290,10 +290,10 @@ Test(opencl_backend, a_binary_serves_the_next_and_a_bad_one_is_built_anew) {
     backend.ops->pipeline_free(backend.self, pipeline);
 
     /* sound by its head, but nothing that the driver would take */
-    memset(binary + sizeof(struct ocl_head), 0x5a, bytes - sizeof(struct ocl_head));
-    struct ocl_head head;
+    memset(binary + sizeof(struct kernels_head), 0x5a, bytes - sizeof(struct kernels_head));
+    struct kernels_head head;
     memcpy(&head, binary, sizeof head);
-    ocl_binary_seal(binary, bytes - sizeof head, head.key);
+    kernels_binary_seal(binary, bytes - sizeof head, head.key);
     cr_assert_eq(build_from(binary, bytes, &pipeline), SVMX_OK);
     cr_expect_not_null(strstr(all_lines, "the driver does not take it"), "%s", all_lines);
     run_with(&add, pipeline);

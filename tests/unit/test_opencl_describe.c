@@ -20,7 +20,7 @@ Test(opencl_describe, words_are_whole) {
 static void check_tidy(const char *raw, const char *expected, size_t room) {
     char name[64];
     memset(name, 'x', sizeof name);
-    ocl_name_tidy(name, room, raw);
+    kernels_name_tidy(name, room, raw);
     cr_expect_str_eq(name, expected);
 }
 
@@ -38,7 +38,7 @@ Test(opencl_describe, names_are_tidied) {
 static void check_number(const char *name, unsigned n, const char *expected) {
     char text[12];
     (void)snprintf(text, sizeof text, "%s", name);
-    ocl_name_number(text, sizeof text, n);
+    kernels_name_number(text, sizeof text, n);
     cr_expect_str_eq(text, expected);
 }
 

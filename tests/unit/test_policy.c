@@ -68,23 +68,25 @@ Test(policy, of_single_operations) {
 }
 
 Test(policy, what_is_wrong_is_named) {
-    static const char *const wrong[][2] = {{"fast", "'fast'"},
-                                           {"none", "'none'"},
-                                           {"", "''"},
-                                           {"auto,", "''"},
-                                           {"auto,cpu", "comes first"},
-                                           {"fixed", "'fixed'"},
-                                           {"fixed:", "'fixed:'"},
-                                           {"fixed:-1", "'fixed:-1'"},
-                                           {"fixed:12x", "'fixed:12x'"},
-                                           {"auto:..", "'auto:..'"},
-                                           {"auto:9..8", "'auto:9..8'"},
-                                           {"auto:5", "'auto:5'"},
-                                           {"gpu:5", "'gpu:5'"},
-                                           {"keccak256=", "'keccak256"},
-                                           {"nothing=cpu", "no operation is called 'nothing'"},
-                                           {"=cpu", "no operation"},
-                                           {"fixed:99999999999999", "'fixed:99"}};
+    static const char *const wrong[][2] = {
+        {"fast", "'fast'"},
+        {"none", "'none'"},
+        {"", "''"},
+        {"auto,", "''"},
+        {"auto,cpu", "comes first"},
+        {"fixed", "'fixed'"},
+        {"fixed:", "'fixed:'"},
+        {"fixed:-1", "'fixed:-1'"},
+        {"fixed:12x", "'fixed:12x'"},
+        {"auto:..", "'auto:..'"},
+        {"auto:9..8", "'auto:9..8': LOW is more than HIGH"},
+        {"cpu,sha256=gpu,keccak256=cpu,sha256=cpu", "'sha256=cpu': sha256 has a policy"},
+        {"auto:5", "'auto:5'"},
+        {"gpu:5", "'gpu:5'"},
+        {"keccak256=", "'keccak256"},
+        {"nothing=cpu", "no operation is called 'nothing'"},
+        {"=cpu", "no operation"},
+        {"fixed:99999999999999", "'fixed:99"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct svmx__text why = {""};
         cr_expect_eq(read_policy(wrong[i][0], NULL, &why), SVMX_ERR_ARGUMENT, "'%s'", wrong[i][0]);

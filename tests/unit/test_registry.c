@@ -142,8 +142,12 @@ static struct svmx__registry registry;
 static struct svmx__text why;
 
 static struct svmx__registry_config config_of(const char *backends) {
-    return (struct svmx__registry_config){
-        .backends = backends, .backend_path = folder, .reference = &reference, .maker = test_maker, .log = &test_log};
+    return (struct svmx__registry_config){.backends = backends,
+                                          .origin = "SUPERVM_BACKENDS",
+                                          .backend_path = folder,
+                                          .reference = &reference,
+                                          .maker = test_maker,
+                                          .log = &test_log};
 }
 
 /* With the plugins that follow linked in, up to NULL. */
@@ -225,7 +229,7 @@ Test(registry, the_users_order_comes_first) {
 Test(registry, stop_and_none_and_left_out) {
     cr_assert_eq(open_with("zzz,stop", &simd, &zzz, NULL), SVMX_OK, "%s", why.line);
     expect_backends("zzz reference");
-    expect_entry("simd", SVMX_SKIPPED, SVMX_OK, "left out by SUPERVM_BACKENDS");
+    expect_entry("simd", SVMX_SKIPPED, SVMX_OK, "left out by the selection");
     close_all();
     cr_assert_eq(open_with("none", &simd, &zzz, NULL), SVMX_OK, "%s", why.line);
     expect_backends("reference");

@@ -12,7 +12,7 @@
 static struct svmx__selection parse(const char *text) {
     struct svmx__selection selection;
     struct svmx__text why = {""};
-    enum svmx_status status = svmx__selection_parse(&selection, text, &why);
+    enum svmx_status status = svmx__selection_parse(&selection, text, "SUPERVM_BACKENDS", &why);
     cr_assert_eq(status, SVMX_OK, "'%s': %s", text, why.line);
     return selection;
 }
@@ -172,7 +172,7 @@ Test(selection, every_illegal_thing_names_itself) {
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         struct svmx__selection selection = {.item_count = 4711};
         struct svmx__text why = {""};
-        enum svmx_status status = svmx__selection_parse(&selection, wrongs[i].text, &why);
+        enum svmx_status status = svmx__selection_parse(&selection, wrongs[i].text, "SUPERVM_BACKENDS", &why);
         cr_expect_eq(status, SVMX_ERR_ARGUMENT, "'%s' was taken", wrongs[i].text);
         cr_expect(strstr(why.line, "SUPERVM_BACKENDS: ") && strstr(why.line, wrongs[i].item) &&
                       strstr(why.line, wrongs[i].reason),
@@ -184,7 +184,7 @@ Test(selection, every_illegal_thing_names_itself) {
 
 Test(selection, a_refusal_needs_no_place_for_its_text) {
     struct svmx__selection selection;
-    cr_assert_eq(svmx__selection_parse(&selection, "a,,b", NULL), SVMX_ERR_ARGUMENT);
+    cr_assert_eq(svmx__selection_parse(&selection, "a,,b", "SUPERVM_BACKENDS", NULL), SVMX_ERR_ARGUMENT);
 }
 
 Test(selection, very_long_items_are_cut_in_the_text) {
@@ -193,7 +193,7 @@ Test(selection, very_long_items_are_cut_in_the_text) {
     struct svmx__text why;
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    cr_assert_eq(svmx__selection_parse(&selection, text, &why), SVMX_ERR_ARGUMENT);
+    cr_assert_eq(svmx__selection_parse(&selection, text, "SUPERVM_BACKENDS", &why), SVMX_ERR_ARGUMENT);
     cr_assert(strstr(why.line, "at most 31 characters"), "%s", why.line);
 }
 

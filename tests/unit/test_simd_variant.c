@@ -234,7 +234,8 @@ Test(simd_plugin, device_info_by_default) {
     cpu_set_t mask;
     cr_assert_eq(sched_getaffinity(0, sizeof mask, &mask), 0);
     cr_expect_eq(info.kind, SVMX_DEVICE_CPU);
-    cr_expect_eq(info.flags, SVMX_DEVICE_HOST_MEMORY | SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_INLINE);
+    cr_expect_eq(info.flags,
+                 SVMX_DEVICE_HOST_MEMORY | SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_INLINE | SVMX_DEVICE_CHAINS);
     cr_expect_eq(info.threads, (uint32_t)CPU_COUNT(&mask));
     cr_expect_str_eq(info.variant, simd_variant_best(machine_features()));
     cr_expect_eq(strncmp(info.driver, "svmx-simd ", 10), 0);

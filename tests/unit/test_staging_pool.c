@@ -130,6 +130,26 @@ Test(staging_pool, idle_memory_is_bounded) {
     cr_assert_eq(device.used, 0);
 }
 
+Test(staging_pool, idle_buffers_are_bounded_in_number) {
+    enum { MORE = SVMX__STAGING_MAX_IDLE + 3 };
+    static struct svmx__staging *held[MORE];
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, UINT64_MAX);
+    for (int i = 0; i < MORE; i++) held[i] = acquire(&pool, 1, 4096);
+    for (int i = 0; i < MORE; i++) svmx__staging_release(&pool, held[i]);
+    cr_assert_eq(device.frees, 3u);
+    cr_assert_eq(pool.idle_count, (uint32_t)SVMX__STAGING_MAX_IDLE);
+    cr_assert_eq(pool.held_bytes, pool.idle_bytes);
+    held[0] = acquire(&pool, 1, 4096); /* one is taken: there is room for it again */
+    svmx__staging_release(&pool, held[0]);
+    cr_assert_eq(device.frees, 3u);
+    svmx__staging_trim(&pool, 4096);
+    cr_assert_eq(pool.idle_count, 1u);
+    svmx__staging_pool_fini(&pool);
+    cr_assert_eq(pool.idle_count, 0u);
+    cr_assert_eq(device.used, 0);
+}
+
 Test(staging_pool, trim_frees_the_largest_first) {
     struct device device = ROOMY;
     struct svmx__staging_pool pool = pool_of(&device, 1 << 30);

@@ -15,6 +15,7 @@
  *   hang      (submit, wait) the ticket never finishes: wait says SVMX_TIMEOUT for ever
  *   slow      (submit, wait) the ticket takes CHECK_SLOW_NS longer
  *   block     the call itself takes CHECK_BLOCK_NS, whatever the time that it was given
+ *   mute      (wait) the ticket tells no times
  *   bitflip   (dispatch) one bit of its first output is wrong
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -41,7 +42,7 @@ enum check_call {
     CHECK_CALLS
 };
 
-enum check_effect { CHECK_NONE, CHECK_FAIL, CHECK_HANG, CHECK_SLOW, CHECK_BLOCK, CHECK_BITFLIP };
+enum check_effect { CHECK_NONE, CHECK_FAIL, CHECK_HANG, CHECK_SLOW, CHECK_BLOCK, CHECK_MUTE, CHECK_BITFLIP };
 
 struct check_rule {
     enum check_call call;
@@ -84,6 +85,7 @@ static inline bool check_parse_effect(const char *word, struct check_rule *rule)
                    {"hang", CHECK_HANG, SVMX_OK},
                    {"slow", CHECK_SLOW, SVMX_OK},
                    {"block", CHECK_BLOCK, SVMX_OK},
+                   {"mute", CHECK_MUTE, SVMX_OK},
                    {"bitflip", CHECK_BITFLIP, SVMX_OK}};
     for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {
         if (strcmp(word, effects[i].word) != 0) continue;

@@ -1,0 +1,167 @@
+/*
+ * program.c: from SPIR-V, or from a binary of an earlier process, to a module.
+ *
+ * One module for what is compiled, whatever the bucket: compiled once, shared by reference. A binary is taken only if
+ * its head (../kernels/binary.h) says that it comes from the same SPIR-V, options and driver, and that every byte of it is
+ * there. On any doubt the SPIR-V is compiled.
+ *
+ * Called by pipeline.c, from any thread. Two threads that want one program build it once.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "levelzero.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LOG_LINES = 8 };
+
+static uint64_t key_of(const struct lz_device *device, const struct lz_source *source) {
+    uint64_t key = kernels_hash_text(kernels_hash_start(), device->info.driver);
+    key = kernels_hash_text(key, device->own_name);
+    key = kernels_hash_text(key, device->build_options);
+    return kernels_hash_bytes(key, source->spirv, source->bytes);
+}
+
+/* ---- building --------------------------------------------------------------------------------------------- */
+
+/* The first lines of the compiler's log, at the level of a warning: the error that follows is one line only. */
+static void tell_log(const struct lz_device *device, ze_module_build_log_handle_t handle, const char *op) {
+    size_t bytes = 0;
+    const struct svmx_host *host = device->backend->host;
+    if (zeModuleBuildLogGetString(handle, &bytes, NULL) != ZE_RESULT_SUCCESS || bytes == 0) return;
+    char *log = host->alloc(host, bytes + 1, 1);
+    if (!log) return;
+    if (zeModuleBuildLogGetString(handle, &bytes, log) != ZE_RESULT_SUCCESS) bytes = 0;
+    log[bytes] = '\0';
+    char *line = log;
+    for (unsigned i = 0; i < LOG_LINES && *line; i++) {
+        const size_t length = strcspn(line, "\n");
+        const bool last = line[length] == '\0';
+        line[length] = '\0';
+        if (length) lz_log(device->backend, SVMX_LOG_WARN, "%s: %s", op, line);
+        line += length + !last;
+    }
+    host->release(host, log);
+}
+
+static ze_result_t make_module(const struct lz_device *device, ze_module_format_t format, const void *input,
+                               size_t bytes, const char *op, ze_module_handle_t *module) {
+    const ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                                   .format = format,
+                                   .inputSize = bytes,
+                                   .pInputModule = input,
+                                   .pBuildFlags = device->build_options};
+    ze_module_build_log_handle_t log = NULL;
+    const ze_result_t result = zeModuleCreate(device->context, device->id, &desc, module, &log);
+    if (log && result == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE) tell_log(device, log, op);
+    if (log) (void)zeModuleBuildLogDestroy(log);
+    if (result != ZE_RESULT_SUCCESS) *module = NULL;
+    return result;
+}
+
+/* Leaves program->module NULL if the binary cannot be used, and why is told. */
+static void build_binary(struct lz_program *program, const void *binary, size_t bytes) {
+    const struct lz_backend *backend = program->device->backend;
+    const char *doubt = kernels_binary_doubt(binary, bytes, program->key);
+    if (doubt) {
+        lz_log(backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s", program->op, doubt);
+        return;
+    }
+    const ze_result_t result =
+        make_module(program->device, ZE_MODULE_FORMAT_NATIVE, (const char *)binary + sizeof(struct kernels_head),
+                    bytes - sizeof(struct kernels_head), program->op, &program->module);
+    lz_note(program->device, result);
+    if (result != ZE_RESULT_SUCCESS)
+        lz_log(backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s (%#x)", program->op, lz_result_name(result),
+               (unsigned)result);
+}
+
+/* With the program's lock held. */
+static enum svmx_status build(struct lz_program *program, const struct lz_source *source, const void *binary,
+                              size_t bytes) {
+    if (binary) build_binary(program, binary, bytes);
+    if (program->module) return SVMX_OK;
+    const ze_result_t result = make_module(program->device, ZE_MODULE_FORMAT_IL_SPIRV, source->spirv, source->bytes,
+                                           program->op, &program->module);
+    if (result == ZE_RESULT_SUCCESS) return SVMX_OK;
+    return lz_fail(program->device, result, "%s: its kernel does not build", program->op);
+}
+
+/* ---- sharing ---------------------------------------------------------------------------------------------- */
+
+/* The program of that name, made if there is none; NULL: no memory. With one more reference. */
+static struct lz_program *find_or_add(struct lz_device *device, const char *op, uint64_t key) {
+    const struct svmx_host *host = device->backend->host;
+    pthread_mutex_lock(&device->lock);
+    struct lz_program *program = device->programs;
+    while (program && (program->key != key || strcmp(program->op, op) != 0)) program = program->next;
+    if (!program) {
+        program = host->alloc(host, sizeof *program, _Alignof(struct lz_program));
+        if (program) {
+            *program = (struct lz_program){.next = device->programs, .device = device, .key = key};
+            (void)snprintf(program->op, sizeof program->op, "%s", op);
+            pthread_mutex_init(&program->lock, NULL);
+            device->programs = program;
+        }
+    }
+    if (program) program->references++;
+    pthread_mutex_unlock(&device->lock);
+    return program;
+}
+
+enum svmx_status lz_program_acquire(struct lz_device *device, const struct lz_source *source, const void *binary,
+                                    size_t binary_bytes, struct lz_program **acquired) {
+    if (strlen(source->op) >= sizeof((struct lz_program *)0)->op)
+        return lz_refuse(device->backend, SVMX_ERR_UNSUPPORTED, "the name %.32s... is too long", source->op);
+    struct lz_program *program = find_or_add(device, source->op, key_of(device, source));
+    if (!program) return lz_refuse(device->backend, SVMX_ERR_MEMORY, "%s: no memory for a program", source->op);
+    enum svmx_status status = SVMX_OK;
+    pthread_mutex_lock(&program->lock);
+    if (!program->module) status = build(program, source, binary, binary_bytes);
+    pthread_mutex_unlock(&program->lock);
+    if (status != SVMX_OK)
+        lz_program_release(program);
+    else
+        *acquired = program;
+    return status;
+}
+
+void lz_program_release(struct lz_program *program) {
+    struct lz_device *device = program->device;
+    const struct svmx_host *host = device->backend->host;
+    pthread_mutex_lock(&device->lock);
+    const bool last = --program->references == 0;
+    if (last) {
+        struct lz_program **at = &device->programs;
+        while (*at != program) at = &(*at)->next;
+        *at = program->next;
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (!last) return;
+    if (program->module) lz_note(device, zeModuleDestroy(program->module));
+    pthread_mutex_destroy(&program->lock);
+    host->release(host, program);
+}
+
+/* ---- binaries --------------------------------------------------------------------------------------------- */
+
+enum svmx_status lz_program_binary(struct lz_program *program, void *buffer, size_t *bytes) {
+    struct lz_device *device = program->device;
+    size_t payload_bytes = 0;
+    ze_result_t result = zeModuleGetNativeBinary(program->module, &payload_bytes, NULL);
+    if (result != ZE_RESULT_SUCCESS) return lz_fail(device, result, "%s: no size of its binary", program->op);
+    if (payload_bytes == 0)
+        return lz_refuse(device->backend, SVMX_ERR_UNSUPPORTED, "%s: the driver gives no binary", program->op);
+    if (!buffer) {
+        *bytes = sizeof(struct kernels_head) + payload_bytes;
+        return SVMX_OK;
+    }
+    if (*bytes < sizeof(struct kernels_head) + payload_bytes)
+        return lz_refuse(device->backend, SVMX_ERR_OVERFLOW, "%s: its binary has grown", program->op);
+    result = zeModuleGetNativeBinary(program->module, &payload_bytes, (uint8_t *)buffer + sizeof(struct kernels_head));
+    if (result != ZE_RESULT_SUCCESS) return lz_fail(device, result, "%s: no binary", program->op);
+    kernels_binary_seal(buffer, payload_bytes, program->key);
+    *bytes = sizeof(struct kernels_head) + payload_bytes;
+    return SVMX_OK;
+}

@@ -1,0 +1,241 @@
+/*
+ * queue.c: a list of commands becomes one ticket: looked through, then appended to the immediate list of an engine.
+ *
+ *   in-order list     each command waits for the one before it; the last one's event ends the ticket
+ *   any other list    a barrier where the core wants one and between the passes of a dispatch, and one at the end, whose
+ *                     event ends the ticket, and which the next ticket finds before it: tickets of an engine keep their
+ *                     order too
+ *
+ * Copies of a list go where its kernels go: an engine for copies would have to be waited for twice. Whoever has copies to
+ * overlap submits them to engine 1.
+ *
+ * Called in the device's submitter thread only.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "levelzero.h"
+
+static const uint64_t await_limit_ns = UINT64_C(10000000000);
+
+/* The stride is the core's: a later minor version may have longer commands than we know. */
+static const struct svmx_command *command_at(const struct svmx_command_list *list, size_t index) {
+    return (const void *)((const char *)list->commands + index * list->command_size);
+}
+
+/* ---- looking through: a failed submit has started nothing --------------------------------------------------- */
+
+static bool is_inside(const struct lz_device *device, const struct svmx_span *span) {
+    const struct svmx_memory *memory = span->memory;
+    return memory && memory->device == device && span->offset <= memory->bytes &&
+           span->bytes <= memory->bytes - span->offset;
+}
+
+static bool is_inside_or_none(const struct lz_device *device, const struct svmx_span *span) {
+    return !span->memory || is_inside(device, span);
+}
+
+static uint64_t units_of(const struct svmx_dispatch *dispatch) { return dispatch->first_unit[dispatch->task_count]; }
+
+static uint64_t groups_of(const struct lz_pass *pass, const struct svmx_dispatch *dispatch) {
+    return catalog_items(&pass->shape, pass->grain, units_of(dispatch), dispatch->task_count) / pass->shape.local;
+}
+
+static const char *dispatch_fault(const struct lz_device *device, const struct svmx_dispatch *dispatch) {
+    const struct svmx_pipeline *pipeline = dispatch->pipeline;
+    if (!pipeline || pipeline->program->device != device) return "a pipeline of another device";
+    if (dispatch->task_count == 0) return NULL;
+    if (!is_inside(device, &dispatch->table) || !is_inside_or_none(device, &dispatch->inputs) ||
+        !is_inside_or_none(device, &dispatch->outputs) || !is_inside_or_none(device, &dispatch->scratch))
+        return "a dispatch outside of its memory";
+    for (uint32_t i = 0; i < pipeline->pass_count; i++)
+        if (groups_of(&pipeline->passes[i], dispatch) > device->max_group_count)
+            return "a dispatch of more work-groups than the device takes";
+    return NULL;
+}
+
+static const char *copy_fault(const struct lz_device *device, const struct svmx_copy *copy) {
+    if (!is_inside(device, &copy->source) || !is_inside(device, &copy->target)) return "a copy outside of its memory";
+    return copy->source.bytes != copy->target.bytes ? "a copy of two sizes" : NULL;
+}
+
+static const char *command_fault(const struct lz_device *device, uint32_t engine, const struct svmx_command *command) {
+    switch (command->kind) {
+    case SVMX_COMMAND_DISPATCH:
+        return engine ? "a dispatch on an engine for copies" : dispatch_fault(device, &command->as.dispatch);
+    case SVMX_COMMAND_COPY_IN:
+    case SVMX_COMMAND_COPY_OUT: return copy_fault(device, &command->as.copy);
+    case SVMX_COMMAND_FILL: return is_inside(device, &command->as.fill.target) ? NULL : "a fill outside of its memory";
+    case SVMX_COMMAND_BARRIER: return NULL;
+    default: return "a command of a kind that is not known";
+    }
+}
+
+static enum svmx_status check(const struct lz_device *device, const struct svmx_submission *submission) {
+    const struct lz_backend *backend = device->backend;
+    if (submission->engine >= device->info.compute_engines + device->info.copy_engines)
+        return lz_refuse(backend, SVMX_ERR_UNKNOWN, "submit: there is no engine %u", (unsigned)submission->engine);
+    if (!submission->list) return lz_refuse(backend, SVMX_ERR_UNSUPPORTED, "submit: recorded lists are not offered");
+    for (size_t i = 0; i < submission->list->count; i++) {
+        const char *fault = command_fault(device, submission->engine, command_at(submission->list, i));
+        if (fault) return lz_refuse(backend, SVMX_ERR_ARGUMENT, "submit: command %zu: %s", i, fault);
+    }
+    return SVMX_OK;
+}
+
+/* ---- appending -------------------------------------------------------------------------------------------- */
+
+/* Where commands go to: the same for all of a submission. */
+struct target {
+    struct lz_device *device;
+    struct lz_slot *slot;
+    ze_command_list_handle_t list;
+};
+
+static ze_result_t append_barrier(const struct target *to) {
+    return to->device->in_order ? ZE_RESULT_SUCCESS : zeCommandListAppendBarrier(to->list, NULL, 0, NULL);
+}
+
+static const void *address(const struct svmx_span *span, bool with_offset) {
+    return span->memory ? span->memory->at + (with_offset ? span->offset : 0) : NULL;
+}
+
+/* Slots count from the start of their memory; scratch begins where it is said to. */
+static ze_result_t set_arguments(ze_kernel_handle_t kernel, const struct svmx_dispatch *dispatch) {
+    const void *const pointers[] = {address(&dispatch->inputs, false), address(&dispatch->outputs, false),
+                                    address(&dispatch->scratch, true), address(&dispatch->table, false)};
+    const uint64_t units = units_of(dispatch);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < 4 && result == ZE_RESULT_SUCCESS; i++)
+        result = zeKernelSetArgumentValue(kernel, i, sizeof *pointers, &pointers[i]);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeKernelSetArgumentValue(kernel, 4, sizeof dispatch->table.offset, &dispatch->table.offset);
+    if (result == ZE_RESULT_SUCCESS) result = zeKernelSetArgumentValue(kernel, 5, sizeof units, &units);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeKernelSetArgumentValue(kernel, 6, sizeof dispatch->task_count, &dispatch->task_count);
+    return result;
+}
+
+static ze_result_t append_pass(const struct target *to, const struct lz_pass *pass,
+                               const struct svmx_dispatch *dispatch) {
+    const ze_group_count_t groups = {(uint32_t)groups_of(pass, dispatch), 1, 1};
+    struct lz_event *event;
+    ze_result_t result = lz_slot_event(to->device, to->slot, SVMX_COMMAND_DISPATCH, &event);
+    if (result != ZE_RESULT_SUCCESS) return result;
+    result = set_arguments(pass->kernel, dispatch);
+    if (result == ZE_RESULT_SUCCESS)
+        result = zeCommandListAppendLaunchKernel(to->list, pass->kernel, &groups, event->handle, 0, NULL);
+    if (result != ZE_RESULT_SUCCESS) lz_slot_drop(to->device, to->slot);
+    return result;
+}
+
+/* Bits of a count: the class that its expected time is kept under. */
+static unsigned size_class(uint64_t units) { return units ? 64 - (unsigned)__builtin_clzll(units) : 0; }
+
+/* What the whole list is expected to take, and where to note what it took. */
+static void expect(struct lz_slot *slot, struct svmx_pipeline *pipeline, uint64_t units) {
+    slot->learn_ns = &pipeline->expected_ns[size_class(units)];
+    slot->expected_ns += *slot->learn_ns;
+    slot->dispatch_count++;
+}
+
+static ze_result_t append_dispatch(const struct target *to, const struct svmx_dispatch *dispatch) {
+    struct svmx_pipeline *pipeline = dispatch->pipeline;
+    bool first = true;
+    if (dispatch->task_count == 0) return ZE_RESULT_SUCCESS;
+    for (uint32_t i = 0; i < pipeline->pass_count; i++) {
+        if (groups_of(&pipeline->passes[i], dispatch) == 0) continue;
+        ze_result_t result = first ? ZE_RESULT_SUCCESS : append_barrier(to);
+        if (result == ZE_RESULT_SUCCESS) result = append_pass(to, &pipeline->passes[i], dispatch);
+        if (result != ZE_RESULT_SUCCESS) return result;
+        first = false;
+    }
+    expect(to->slot, pipeline, units_of(dispatch));
+    return ZE_RESULT_SUCCESS;
+}
+
+static ze_result_t append_move(const struct target *to, const struct svmx_command *command, ze_event_handle_t event) {
+    const struct svmx_copy *copy = &command->as.copy;
+    const struct svmx_fill *fill = &command->as.fill;
+    if (command->kind == SVMX_COMMAND_FILL)
+        return zeCommandListAppendMemoryFill(to->list, fill->target.memory->at + fill->target.offset, &fill->value, 1,
+                                             (size_t)fill->target.bytes, event, 0, NULL);
+    return zeCommandListAppendMemoryCopy(to->list, copy->target.memory->at + copy->target.offset,
+                                         copy->source.memory->at + copy->source.offset, (size_t)copy->source.bytes,
+                                         event, 0, NULL);
+}
+
+static bool is_empty(const struct svmx_command *command) {
+    return command->kind == SVMX_COMMAND_FILL ? command->as.fill.target.bytes == 0 : command->as.copy.source.bytes == 0;
+}
+
+static ze_result_t append(const struct target *to, const struct svmx_command *command) {
+    if (command->kind == SVMX_COMMAND_DISPATCH) return append_dispatch(to, &command->as.dispatch);
+    if (command->kind == SVMX_COMMAND_BARRIER) return append_barrier(to);
+    if (is_empty(command)) return ZE_RESULT_SUCCESS;
+    struct lz_event *event;
+    ze_result_t result = lz_slot_event(to->device, to->slot, command->kind, &event);
+    if (result != ZE_RESULT_SUCCESS) return result;
+    result = append_move(to, command, event->handle);
+    if (result != ZE_RESULT_SUCCESS) lz_slot_drop(to->device, to->slot);
+    return result;
+}
+
+/* The barrier that ends a ticket, where order does not. */
+static ze_result_t append_end(const struct target *to) {
+    struct lz_event *event;
+    if (to->device->in_order) return ZE_RESULT_SUCCESS;
+    ze_result_t result = lz_slot_event(to->device, to->slot, SVMX_COMMAND_BARRIER, &event);
+    if (result != ZE_RESULT_SUCCESS) return result;
+    result = zeCommandListAppendBarrier(to->list, event->handle, 0, NULL);
+    if (result != ZE_RESULT_SUCCESS) lz_slot_drop(to->device, to->slot);
+    return result;
+}
+
+/* ---- submit ----------------------------------------------------------------------------------------------- */
+
+/* With the engine's lock held. */
+static ze_result_t append_all(struct lz_device *device, struct lz_engine *engine, struct lz_slot *slot,
+                              const struct svmx_command_list *list) {
+    ze_result_t result = lz_engine_open(device, engine);
+    const struct target to = {device, slot, engine->list};
+    for (size_t i = 0; i < list->count && result == ZE_RESULT_SUCCESS; i++) result = append(&to, command_at(list, i));
+    return result == ZE_RESULT_SUCCESS ? append_end(&to) : result;
+}
+
+/* What was begun must end before the caller hears that nothing was. */
+static void take_back(struct lz_device *device, const struct lz_engine *engine, struct lz_slot *slot, ze_result_t why) {
+    lz_note(device, why);
+    if (slot->event_count && device->in_order)
+        lz_note(device, device->backend->newer.list_synchronize(engine->list, await_limit_ns));
+    lz_slot_drain(device, slot);
+}
+
+static enum svmx_status await_others(struct lz_backend *backend, const struct svmx_submission *submission) {
+    for (size_t i = 0; i < submission->after_count; i++)
+        if (!lz_ticket_await(backend, submission->after[i], await_limit_ns))
+            return lz_refuse(backend, SVMX_ERR_BACKEND, "submit: a ticket that must be over first does not end");
+    return SVMX_OK;
+}
+
+enum svmx_status lz_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
+    struct lz_backend *backend = self;
+    enum svmx_status status;
+    struct lz_device *device = lz_device_ready(backend, submission->device, &status);
+    if (!device) return status;
+    status = check(device, submission);
+    if (status == SVMX_OK) status = await_others(backend, submission);
+    if (status != SVMX_OK) return status;
+    struct lz_slot *slot = lz_slot_take(device);
+    if (!slot) return lz_refuse(backend, SVMX_BUSY, "submit: %d tickets are open", LZ_SLOTS);
+    struct lz_engine *engine = &device->engines[submission->engine];
+    slot->expected_ns = slot->dispatch_count = 0;
+    slot->learn_ns = NULL;
+    slot->submitted_ns = lz_now_ns();
+    pthread_mutex_lock(&engine->lock);
+    const ze_result_t result = append_all(device, engine, slot, submission->list);
+    if (result != ZE_RESULT_SUCCESS) take_back(device, engine, slot, result);
+    pthread_mutex_unlock(&engine->lock);
+    if (result != ZE_RESULT_SUCCESS) return lz_fail(device, result, "submit");
+    *ticket = lz_slot_open(device, slot);
+    return SVMX_OK;
+}

@@ -1,0 +1,96 @@
+/*
+ * chain.c: see chain.h.
+ *
+ *   units    [ piece 0 ][ piece 1 ][ piece 2 ] ...        each thread takes pieces
+ *   piece    link 0, link 1, link 2                       from the inputs through two places of a thread to the output
+ *
+ * A link of a piece is a dispatch of one task with the kernel that it would have by itself, so the bits are the same.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "chain.h"
+
+#include "tasks.h"
+#include <stdalign.h>
+
+/* Two places lie in a first-level cache, on the stack of the thread. */
+enum { PLACE_BYTES = 16384, MAX_SLOTS = 8 };
+
+struct places {
+    alignas(64) uint8_t bytes[2][PLACE_BYTES];
+};
+
+static const struct svmx_dispatch *link_at(const struct simd_chain *chain, uint32_t number) {
+    const struct svmx_command *command = (const void *)((const char *)chain->first + (size_t)number * chain->stride);
+    return &command->as.dispatch;
+}
+
+static const struct simd_kernel *kernel_of(const struct svmx_dispatch *link) {
+    return (const struct simd_kernel *)(const void *)link->pipeline;
+}
+
+bool simd_chain_is_sound(const struct simd_chain *chain) {
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const struct svmx_dispatch *link = link_at(chain, i);
+        const struct simd_kernel *kernel = kernel_of(link);
+        if (link->slot_count == 0 || link->slot_count > MAX_SLOTS || kernel->run == NULL || kernel->finish != NULL)
+            return false;
+    }
+    return chain->count > 0;
+}
+
+/* Bytes of an element; a task without units is never asked. */
+static uint64_t element_bytes(const struct svmx_slot *slot, uint64_t units) { return slot->bytes / units; }
+
+/* The units [begin, end) of a task in one link. */
+static void run_link(const struct svmx_dispatch *link, uint32_t task, uint64_t begin, uint64_t end,
+                     struct places *places) {
+    const struct svmx_slot *row = simd_row(link, task);
+    const uint64_t units = link->first_unit[task + 1] - link->first_unit[task];
+    struct svmx_slot slots[MAX_SLOTS];
+    for (uint32_t i = 0; i < link->slot_count; i++) {
+        slots[i] = row[i];
+        if (link->passing >> i & 1)
+            slots[i].at = (uintptr_t)places->bytes[row[i].at & 1];
+        else if (link->arrays >> i & 1)
+            slots[i].at += begin * element_bytes(&row[i], units);
+    }
+    /* The kernel asks it whether outputs go past the caches: those that pass do not, and others as they would alone. */
+    const uint64_t all = link->first_unit[link->task_count], first_unit[2] = {0, link->passing & 1 ? end - begin : all};
+    struct svmx_dispatch piece = *link;
+    piece.slots = slots;
+    piece.first_unit = first_unit;
+    piece.task_count = 1;
+    kernel_of(link)->run(&piece, 0, end - begin);
+}
+
+static void run_range(const void *context, uint64_t first, uint64_t end) {
+    const struct simd_chain *chain = context;
+    const struct svmx_dispatch *head = link_at(chain, 0);
+    struct simd_walk walk = simd_walk_start(head, first, end);
+    struct simd_piece part;
+    struct places places;
+    while (simd_walk_next(&walk, &part)) {
+        const uint32_t task = walk.next_task - 1;
+        const uint64_t units = head->first_unit[task + 1] - head->first_unit[task];
+        const uint64_t step = PLACE_BYTES / element_bytes(part.row, units);
+        for (uint64_t at = part.begin; at < part.end; at += step) {
+            const uint64_t stop = part.end - at < step ? part.end : at + step;
+            for (uint32_t i = 0; i < chain->count; i++) run_link(link_at(chain, i), task, at, stop, &places);
+        }
+    }
+}
+
+/* Rough, in picoseconds, as of single dispatches. */
+static uint64_t cost_of(const struct simd_chain *chain, uint64_t units) {
+    uint64_t ps_per_unit = 0, cost;
+    for (uint32_t i = 0; i < chain->count; i++) ps_per_unit += kernel_of(link_at(chain, i))->ps_per_work;
+    return __builtin_mul_overflow(units, ps_per_unit, &cost) ? UINT64_MAX : cost;
+}
+
+void simd_chain_run(struct simd_pool *pool, const struct simd_chain *chain) {
+    const struct svmx_dispatch *head = link_at(chain, 0);
+    const uint64_t units = head->task_count ? head->first_unit[head->task_count] : 0;
+    const uint32_t grain = kernel_of(head)->units_per_grain;
+    if (units) simd_pool_run(pool, &(struct simd_job){run_range, chain, units, grain, cost_of(chain, units)});
+}

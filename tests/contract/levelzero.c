@@ -1,0 +1,231 @@
+/*
+ * levelzero.c: the contract on the Level Zero backend: the bytes of the reference code, on the test driver
+ * (tests/drivers/ze_cpu), which runs the backend's own SPIR-V on the CPU, through the real loader and its validation layer.
+ *
+ *   pocl        every operation that there is device code for; device memory that the host cannot touch
+ *   oclgrind    every kernel once, with every access to memory checked and a look for races; small sizes. Operations that
+ *               have their kernels in common take turns: one of them is enough, and it is slow
+ *   shuffled    ten seeds: commands run in any order that the specification allows
+ *   integrated  shared memory, in place; and a device without doubles
+ *   three       devices at once, of different speed and memory
+ *
+ * What the driver reports (misuse, leaks) is told when the process of a test has ended, and fails the suite.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../../plugins/kernels/catalog.h"
+#include "../drivers/ze_cpu/use.h"
+#include "compare.h"
+
+#include <criterion/criterion.h>
+#include <criterion/hooks.h>
+#include <criterion/parameterized.h>
+#include <string.h>
+#include <svmx/ops.h>
+
+/* ---- the driver ------------------------------------------------------------------------------------------------------ */
+
+static void use(const char *name) {
+    const char *missing = ze_cpu_missing();
+    if (getenv("SVMX_TEST_NO_OPENCL_CONTRACT")) cr_skip_test("left out in this configuration (scripts/test.sh)");
+    if (missing) cr_skip_test("%s", missing);
+    ze_cpu_use(name);
+    setenv("ZE_CPU_STRICT", "1", 1);
+    setenv("SUPERVM_TIMEOUT_MS", "60000", 1); /* PoCL compiles at the first launch */
+}
+
+static const char *const names[] = {"pocl",      "oclgrind",  "integrated", "three",     "shuffle-0",
+                                    "shuffle-1", "shuffle-2", "shuffle-3",  "shuffle-4", "shuffle-5",
+                                    "shuffle-6", "shuffle-7", "shuffle-8",  "shuffle-9"};
+enum { NAMES = sizeof names / sizeof *names };
+
+static void remove_old(void) {
+    char path[ZE_CPU_PATH];
+    for (size_t i = 0; i < NAMES; i++) {
+        ze_cpu_count_path(path, names[i]);
+        (void)unlink(path);
+        ze_cpu_report_path(path, names[i]);
+        (void)unlink(path);
+    }
+}
+
+ReportHook(PRE_ALL)(struct criterion_test_set *tests) {
+    (void)tests;
+    remove_old();
+}
+
+/* A test that was skipped or that failed may have no counts: it is told of in the usual way. */
+ReportHook(POST_ALL)(struct criterion_global_stats *stats) {
+    const bool all_ran = stats->tests_skipped == 0 && stats->tests_failed == 0;
+    bool content = true;
+    for (size_t i = 0; i < NAMES; i++) {
+        char path[ZE_CPU_PATH];
+        ze_cpu_count_path(path, names[i]);
+        if (all_ran || access(path, R_OK) == 0) content &= ze_cpu_is_content(names[i]);
+    }
+    fflush(stdout);
+    if (!content) _exit(1);
+}
+
+static bool has_device_code(const struct svmx_op *op) { return catalog_find(op->name) != NULL; }
+
+static struct pair pair_of(const char *backends) {
+    struct target target = {.threads = 0};
+    struct svmx_device device = {.size = sizeof device};
+    snprintf(target.backends, sizeof target.backends, "%s", backends);
+    struct pair pair = pair_open(&target);
+    cr_assert_eq(svmx_device_get(pair.tested, 0, &device), SVMX_OK);
+    cr_assert_str_eq(device.backend, "levelzero");
+    cr_assert(device.flags & SVMX_DEVICE_TEST, "a CPU that is not labelled");
+    cr_assert_not_null(strstr(device.name, "CPU test driver"));
+    for (uint32_t i = 0; i < op_count(&pair); i++) {
+        const struct svmx_op op = op_at(&pair, i);
+        pair.left_out[i] = !has_device_code(&op);
+    }
+    pair.strict = true;
+    pair.size_cap = 20000;
+    pair.batch = SANITIZED ? 40 : 150;
+    pair.random_sizes = 8;
+    return pair;
+}
+
+/* Whether another operation before this one has the same kernels, of the same type, with another function inside. */
+static bool has_a_twin(const struct catalog_entry *entry) {
+    const struct catalog_entry *other;
+    for (uint32_t i = 0; (other = catalog_at(i)) != entry; i++) {
+        bool same = other->f64 == entry->f64;
+        for (int s = 0; s < CATALOG_SOURCES && same; s++)
+            same = entry->sources[s] ? other->sources[s] && strcmp(other->sources[s], entry->sources[s]) == 0
+                                     : !other->sources[s];
+        if (same) return true;
+    }
+    return false;
+}
+
+static void each_kernel_once(struct pair *pair, uint64_t size) {
+    for (uint32_t i = 0; i < op_count(pair); i++) {
+        const struct svmx_op op = op_at(pair, i);
+        if (pair->left_out[i] || has_a_twin(catalog_find(op.name))) continue;
+        run_one(pair, &op, size, WILD, i + 1, 0);
+        printf("oclgrind: %s\n", op.name);
+        fflush(stdout);
+    }
+}
+
+/* ---- tests ----------------------------------------------------------------------------------------------------------- */
+
+Test(contract_levelzero, pocl) {
+    use("pocl");
+    struct pair pair = pair_of("+levelzero,stop");
+    random_sizes(&pair);
+    many_tasks(&pair);
+    mixed_operations(&pair);
+    all_alignments(&pair);
+    pair_close(&pair);
+}
+
+/* oclgrind writes what it finds into a log: that has to be empty. */
+Test(contract_levelzero, oclgrind) {
+    char log[ZE_CPU_PATH];
+    struct stat info;
+    if (access("/usr/lib/oclgrind/liboclgrind-rt-icd.so", R_OK) != 0) cr_skip_test("there is no oclgrind");
+    use("oclgrind");
+    ze_cpu_path(log, "tests/run/%s", "ze_cpu-oclgrind.log");
+    (void)unlink(log);
+    setenv("OCLGRIND_LOG", log, 1);
+    setenv("OCLGRIND_DATA_RACES", "1", 1);
+    setenv("ZE_CPU_ENGINE", "oclgrind", 1);
+    struct pair pair = pair_of("+levelzero,stop");
+    each_kernel_once(&pair, 3);
+    pair_close(&pair);
+    if (stat(log, &info) == 0) cr_assert_eq(info.st_size, 0, "oclgrind found something: see %s", log);
+}
+
+/* Copies, kernels of one pass and of two, one after another and side by side. */
+static void in_any_order(struct pair *pair, uint64_t seed) {
+    static const char *const ops[] = {"vec_add_f32", "sum_f32", "softmax_f32", "sha256", "merkle_root_sha256"};
+    for (uint32_t i = 0; i < op_count(pair); i++) {
+        const struct svmx_op op = op_at(pair, i);
+        for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+            if (strcmp(op.name, ops[o]) == 0)
+                for (uint64_t size = 1; size < 20000; size = size * 7 + seed) run_one(pair, &op, size, PLAIN, size, 0);
+    }
+}
+
+struct seed {
+    unsigned number;
+};
+
+ParameterizedTestParameters(contract_levelzero, shuffled) {
+    static struct seed seeds[] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}};
+    return cr_make_param_array(struct seed, seeds, sizeof seeds / sizeof *seeds);
+}
+ParameterizedTest(struct seed *seed, contract_levelzero, shuffled) {
+    char name[32], text[16];
+    snprintf(name, sizeof name, "shuffle-%u", seed->number);
+    snprintf(text, sizeof text, "%u", seed->number);
+    use(name);
+    setenv("ZE_CPU_SHUFFLE", text, 1);
+    struct pair pair = pair_of("+levelzero,stop");
+    in_any_order(&pair, seed->number);
+    pair_close(&pair);
+}
+
+Test(contract_levelzero, integrated_without_doubles) {
+    use("integrated");
+    setenv("ZE_CPU_INTEGRATED", "1", 1);
+    setenv("ZE_CPU_NOFP64", "1", 1);
+    setenv("ZE_CPU_TSWRAP", "1", 1);
+    struct pair pair = pair_of("+levelzero,stop");
+    struct svmx_device device = {.size = sizeof device};
+    cr_assert_eq(svmx_device_get(pair.tested, 0, &device), SVMX_OK);
+    cr_assert(device.flags & SVMX_DEVICE_SHARES_MEMORY);
+    cr_assert(device.flags & SVMX_DEVICE_NO_F64);
+    in_any_order(&pair, 2);
+    pair_close(&pair);
+}
+
+/* A batch under way on each of them at the same time. */
+static void side_by_side(struct pair *pairs, size_t count) {
+    enum { ITEMS = 20000 };
+    static float ones[ITEMS];
+    float sums[3] = {0};
+    svmx_batch_t *batches[3];
+    for (size_t i = 0; i < ITEMS; i++) ones[i] = 1.0f;
+    for (size_t i = 0; i < count; i++) {
+        cr_assert_eq(svmx_batch_create(pairs[i].tested, &batches[i]), SVMX_OK);
+        cr_assert_eq(svmx_sum_f32(batches[i], &sums[i], ones, ITEMS), SVMX_OK);
+        cr_assert_eq(svmx_submit(batches[i], 0), SVMX_OK);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct svmx_receipt receipt = {.size = sizeof receipt};
+        cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
+        cr_expect_eq(sums[i], (float)ITEMS);
+        cr_assert_eq(svmx_receipt_get(batches[i], 0, &receipt), SVMX_OK);
+        cr_expect_eq(receipt.device, 0);
+        cr_expect_eq(receipt.redone, 0);
+        svmx_batch_destroy(batches[i]);
+    }
+}
+
+Test(contract_levelzero, three_devices_at_once) {
+    use("three");
+    setenv("ZE_CPU_DEVICES", "3", 1);
+    struct pair pairs[3] = {pair_of("+levelzero:0,stop"), pair_of("+levelzero:1,stop"), pair_of("+levelzero:2,stop")};
+    for (unsigned round = 0; round < 3; round++)
+        for (unsigned i = 0; i < 3; i++) in_any_order(&pairs[i], round);
+    for (unsigned round = 0; round < 20; round++) side_by_side(pairs, 3);
+    for (unsigned i = 0; i < 3; i++) pair_close(&pairs[i]);
+    struct pair all = pair_of("+levelzero,stop");
+    struct svmx_device devices[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        devices[i] = (struct svmx_device){.size = sizeof devices[i]};
+        cr_assert_eq(svmx_device_get(all.tested, i, &devices[i]), SVMX_OK);
+        cr_expect_str_eq(devices[i].backend, "levelzero");
+        for (uint32_t j = 0; j < i; j++) cr_expect_str_neq(devices[i].name, devices[j].name);
+    }
+    cr_expect_gt(devices[0].memory_bytes, devices[1].memory_bytes);
+    cr_expect_gt(devices[1].memory_bytes, devices[2].memory_bytes);
+    in_any_order(&all, 5);
+    pair_close(&all);
+}

@@ -1,0 +1,128 @@
+/*
+ * fuzz_ed25519.c: Ed25519 signatures that are right or almost right, by the best kernels of this machine and by libsodium:
+ * both must accept the same ones.
+ *
+ * A round is one signature. One in two is changed: bits of key, R, S or message, edges, parts exchanged with those of the one
+ * before.
+ *
+ * A plain program: the same rounds every time, 100,000 or SVMX_FUZZ_ROUNDS. Ends with `N passed, N failed, N skipped`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../../plugins/simd/variant.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef SVMX_HAVE_SODIUM
+#include <sodium.h>
+
+enum { BATCH = 250, SHOWN = 5, CHANGES = 4, LONGEST = 200, KEYS = 64 };
+
+static uint64_t state = 20260102;
+
+static uint32_t dice(void) {
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 32);
+}
+
+static uint8_t key[BATCH][32], signature[BATCH][64], message[BATCH * LONGEST], valid[BATCH];
+static uint64_t offsets[BATCH + 1];
+static struct tally { unsigned long accepted, refused, bad; } tallies[CHANGES];
+
+static void make(unsigned i) {
+    static uint8_t seeds[KEYS][32];
+    uint8_t secret[64], *seed = seeds[dice() % KEYS];
+    const uint64_t bytes = dice() % LONGEST;
+    seed[dice() % 32] = (uint8_t)dice();
+    crypto_sign_seed_keypair(key[i], secret, seed);
+    offsets[i + 1] = offsets[i] + bytes;
+    for (uint64_t k = offsets[i]; k < offsets[i + 1]; k++) message[k] = (uint8_t)dice();
+    crypto_sign_detached(signature[i], NULL, message + offsets[i], bytes, secret);
+}
+
+static unsigned change(unsigned i) {
+    uint8_t *const parts[] = {key[i], signature[i], signature[i] + 32};
+    const unsigned which = dice() % 3;
+    uint8_t *part = parts[which];
+    const uint64_t bytes = offsets[i + 1] - offsets[i];
+    const unsigned kind = dice() % 2 ? 0 : 1 + dice() % (CHANGES - 1);
+    if (kind == 1) part[dice() % 32] ^= (uint8_t)(1 << dice() % 8);
+    if (kind == 2) { /* a run of equal bytes: small numbers, and those near 2^255 */
+        const unsigned from = dice() % 32;
+        memset(part + from, dice() % 2 ? 0xff : 0, 1 + dice() % (32 - from));
+    }
+    if (kind == 3 && dice() % 2 && bytes > 0)
+        message[offsets[i] + dice() % bytes] ^= (uint8_t)(dice() % 4); /* at times by nothing */
+    else if (kind == 3 && i > 0 && dice() % 2)
+        memcpy(part, which == 0 ? key[i - 1] : signature[i - 1] + 32 * (which - 1), 32);
+    return kind;
+}
+
+static struct svmx_slot slot(void *at, uint64_t bytes) { return (struct svmx_slot){(uint64_t)(uintptr_t)at, bytes}; }
+
+static void run(uint64_t count) {
+    const struct simd_cpuid cpuid = simd_cpuid_read();
+    const uint32_t features = simd_features(&cpuid);
+    const uint64_t first_unit[] = {0, count};
+    const struct svmx_slot slots[] = {slot(valid, count), slot(key, 32 * count), slot(signature, 64 * count),
+                                      slot(message, offsets[count]), slot(offsets, 8 * (count + 1))};
+    const struct svmx_dispatch d = {.slots = slots, .first_unit = first_unit, .task_count = 1, .slot_count = 5};
+    simd_kernel_find(features, simd_variant_best(features), "ed25519_verify")->run(&d, 0, count);
+}
+
+static void show(unsigned i, unsigned kind) {
+    printf("change %u: valid %u: key ", kind, valid[i]);
+    for (int k = 0; k < 32; k++) printf("%02x", key[i][k]);
+    printf(" signature ");
+    for (int k = 0; k < 64; k++) printf("%02x", signature[i][k]);
+    printf(" message ");
+    for (uint64_t k = offsets[i]; k < offsets[i + 1]; k++) printf("%02x", message[k]);
+    printf("\n");
+}
+
+static void batch(uint64_t count) {
+    static unsigned shown;
+    unsigned kinds[BATCH];
+    for (unsigned i = 0; i < count; i++) {
+        make(i);
+        kinds[i] = change(i);
+    }
+    run(count);
+    for (unsigned i = 0; i < count; i++) {
+        struct tally *tally = &tallies[kinds[i]];
+        valid[i] ? tally->accepted++ : tally->refused++;
+        const bool want =
+            crypto_sign_verify_detached(signature[i], message + offsets[i], offsets[i + 1] - offsets[i], key[i]) == 0;
+        if (valid[i] == want) continue;
+        tally->bad++;
+        if (shown++ < SHOWN) show(i, kinds[i]);
+    }
+}
+
+/* What is changed may be as good as before; what is not changed is good. */
+int main(void) {
+    static const char *const names[CHANGES] = {"nothing", "a bit", "an edge", "exchange"};
+    const char *asked = getenv("SVMX_FUZZ_ROUNDS");
+    const uint64_t rounds = asked ? strtoull(asked, NULL, 10) : 100000;
+    unsigned failed = 0;
+    if (sodium_init() < 0) return 1;
+    for (uint64_t done = 0; done < rounds; done += BATCH) batch(rounds - done < BATCH ? rounds - done : BATCH);
+    for (unsigned i = 0; i < CHANGES; i++) {
+        const struct tally *tally = &tallies[i];
+        const bool telling = i == 0 ? tally->accepted > 0 && tally->refused == 0 : tally->refused > 0;
+        printf("%s: accepted %lu, refused %lu, wrong %lu%s\n", names[i], tally->accepted, tally->refused, tally->bad,
+               telling ? "" : "; shows nothing");
+        failed += tally->bad > 0 || !telling;
+    }
+    printf("%u passed, %u failed, 0 skipped\n", CHANGES - failed, failed);
+    return failed > 0;
+}
+#else
+int main(void) {
+    printf("built without libsodium\n0 passed, 0 failed, 1 skipped\n");
+    return 0;
+}
+#endif

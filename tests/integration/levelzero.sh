@@ -1,0 +1,129 @@
+#!/bin/sh
+# levelzero.sh: SUPERVM_BACKENDS=levelzero from end to end: every command of svmx that computes or measures, on the test
+# driver (tests/drivers/ze_cpu), through the real loader under its validation layer and through the driver's stand-in for
+# it; what is told of a device that is a CPU; several devices, tiles, no driver at all, a store of binaries.
+#
+# SVMX_TEST_COMMAND is the command, SVMX_TEST_BUILDDIR the build folder. What the driver reports fails the suite.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+LC_ALL=C
+export LC_ALL
+SVMX=${SVMX_TEST_COMMAND:?say where the command is}
+build=${SVMX_TEST_BUILDDIR:?say where the build folder is}
+driver=$build/tests/drivers/ze_cpu
+work=$build/tests/run/levelzero
+passed=0 failed=0 skipped=0
+
+case ${SVMX_TEST_SANITIZER:-} in
+*thread*)
+    echo "skipped: the thread sanitizer does not know PoCL's threads"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+    ;;
+esac
+for file in "$driver/ze_cpu.so" /etc/OpenCL/vendors/pocl.icd /usr/bin/llvm-spirv-15; do
+    [ -e "$file" ] && continue
+    echo "skipped: there is no $file"
+    echo "0 passed, 0 failed, 1 skipped"
+    exit 0
+done
+rm -rf "$work"
+mkdir -p "$work"
+real() { LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-} ZE_ENABLE_ALT_DRIVERS=$driver/ze_cpu.so ZE_ENABLE_VALIDATION_LAYER=1 ZE_ENABLE_PARAMETER_VALIDATION=1 "$@"; }
+stand_in() { LD_LIBRARY_PATH=$driver/loader${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$@"; }
+SUPERVM_BACKENDS=+levelzero,stop SUPERVM_POLICY=order SUPERVM_TIMEOUT_MS=60000 ZE_CPU_STRICT=1 ZE_CPU_REPORT=$work/report
+export SUPERVM_BACKENDS SUPERVM_POLICY SUPERVM_TIMEOUT_MS ZE_CPU_STRICT ZE_CPU_REPORT
+label='CPU test driver (not a GPU)'
+
+verdict() { # WHAT STATUS
+    if [ "$2" -eq 0 ]; then
+        passed=$((passed + 1))
+        echo "ok      $1"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $1"
+        sed 's/^/        out: /' "$work/out" | head -n 12
+        sed 's/^/        err: /' "$work/err" | head -n 12
+    fi
+}
+# call LOADER [VARIABLE=VALUE]... COMMAND...: keeps what it says in out and err, and its status in code.
+call() {
+    loader=$1
+    shift
+    "$loader" env "$@" >"$work/out" 2>"$work/err"
+    code=$?
+}
+out_has() { grep -qF -e "$1" "$work/out"; }
+content() { [ ! -s "$ZE_CPU_REPORT" ] || { sed 's/^/        report: /' "$ZE_CPU_REPORT"; rm -f "$ZE_CPU_REPORT"; false; }; }
+
+# ---- every command says what it is ----------------------------------------------------------------------------------
+
+for loader in real stand_in; do
+    call $loader "$SVMX" devices
+    [ $code -eq 0 ] && out_has "$label" && out_has "TEST DEVICE" && out_has "Level Zero CPU test driver" && content
+    verdict "devices ($loader): labelled" $?
+    call $loader "$SVMX" devices --json
+    [ $code -eq 0 ] && out_has "$label" && out_has '"test": true' && content
+    verdict "devices --json ($loader): labelled" $?
+    for op in vec_add_f32 sum_f32 merkle_root_sha256; do
+        call $loader "$SVMX" run $op
+        [ $code -eq 0 ] && out_has "$label" && out_has '[TEST DEVICE]' && out_has 'fallback   none' && content
+        verdict "run $op ($loader): on the device, labelled" $?
+    done
+    call $loader "$SVMX" run --json vec_add_f32
+    [ $code -eq 0 ] && out_has '"test": true' && content
+    verdict "run --json ($loader): labelled" $?
+    call $loader "$SVMX" explain vec_add_f32 65536
+    [ $code -eq 0 ] && out_has "$label" && out_has "TEST DEVICE" && content
+    verdict "explain ($loader): labelled" $?
+    call $loader "$SVMX" bandwidth
+    [ $code -eq 0 ] && out_has "$label" && out_has "TEST DEVICE" && content
+    verdict "bandwidth ($loader): labelled" $?
+    call $loader "$SVMX" stats
+    [ $code -eq 0 ] && out_has "$label" && content
+    verdict "stats ($loader): labelled" $?
+    for op in vec_add_f32 sum_f32 softmax_f32; do
+        call $loader "$SVMX" conform levelzero --op $op
+        [ $code -eq 0 ] && out_has "$label" && out_has "TEST DEVICE" && out_has "levelzero conforms" && content
+        verdict "conform ($loader): $op is exact, labelled" $?
+    done
+done
+
+# ---- devices --------------------------------------------------------------------------------------------------------
+
+call real ZE_CPU_DEVICES=3 "$SVMX" devices
+[ $code -eq 0 ] && [ "$(grep -c ' levelzero .*CPU test driver' "$work/out")" -eq 3 ] && out_has "4.00 GiB" && out_has "1.00 GiB" && content
+verdict "three devices, each with its memory" $?
+for index in 0 1 2; do
+    call real ZE_CPU_DEVICES=3 SUPERVM_BACKENDS="+levelzero:$index,stop" "$SVMX" run sum_f32
+    [ $code -eq 0 ] && out_has "ze_cpu $index" && out_has 'fallback   none' && content
+    verdict "device $index of three computes" $?
+done
+call real ZE_CPU_TILES=2 "$SVMX" devices
+[ $code -eq 0 ] && [ "$(grep -c ' levelzero .*CPU test driver' "$work/out")" -eq 2 ] && content
+verdict "a device with two tiles is two devices" $?
+call real ZE_CPU_NOFP64=1 "$SVMX" conform levelzero --op vec_add_f64
+grep -q 'vec_add_f64 *not supported' "$work/out" && content
+verdict "a device without doubles does not offer them" $?
+
+# ---- no driver ------------------------------------------------------------------------------------------------------
+
+call env ZE_ENABLE_ALT_DRIVERS=/no/such/driver.so SUPERVM_BACKENDS=levelzero "$SVMX" devices
+[ $code -eq 0 ] && grep -A 1 '^levelzero *skipped' "$work/out" | grep -q 'no Level Zero driver'
+verdict "no driver: skipped with a word" $?
+call env ZE_ENABLE_ALT_DRIVERS=/no/such/driver.so SUPERVM_BACKENDS=+levelzero "$SVMX" devices
+[ $code -eq 3 ] && grep -q 'no Level Zero driver' "$work/err"
+verdict "no driver, but demanded: an error that says why" $?
+
+# ---- binaries -------------------------------------------------------------------------------------------------------
+
+call real SUPERVM_CACHE_DIR="$work/cache" "$SVMX" run sum_f32
+[ $code -eq 0 ] && [ -n "$(find "$work/cache" -type f)" ] && content
+verdict "compiled code is kept on disk" $?
+call real SUPERVM_CACHE_DIR="$work/cache" ZE_CPU_TRANSLATOR=/bin/false "$SVMX" run sum_f32
+[ $code -eq 0 ] && out_has "$label" && out_has 'fallback   none' && content
+verdict "and used by the next process, which compiles no SPIR-V" $?
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

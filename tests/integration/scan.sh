@@ -1,0 +1,324 @@
+#!/bin/sh
+# scan.sh: `svmx threshold-scan` from outside: the file, the crossovers, what it says when something is wrong, Ctrl-C, and
+# scripts/run-threshold-scan.sh.
+#
+# SVMX_TEST_COMMAND is the command. SUPERVM_BACKEND_PATH says where plugins are, SVMX_TEST_DRIVER_PATH where the check-only
+# ones are, SVMX_TEST_SRCDIR where the scripts are. What cannot run here is counted as skipped.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+source=${SVMX_TEST_SRCDIR:?}
+unset XDG_CACHE_HOME SUPERVM_CACHE_DIR SUPERVM_PROFILE SUPERVM_SIM_MODEL SUPERVM_BACKENDS SUPERVM_POLICY SUPERVM_LEARN SUPERVM_LOG
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+HOME=$work/home # where nobody has a cache or a profile
+export HOME
+. "$(dirname "$0")/command.sh"
+backends=${SUPERVM_BACKEND_PATH:-}
+drivers=${SVMX_TEST_DRIVER_PATH:-/nonexistent}
+pocl=/etc/OpenCL/vendors/pocl.icd
+csv=$work/scan.csv
+
+if command -v python3 >/dev/null && python3 -c 'import csv' 2>/dev/null; then
+    rows() { # WHAT FILE EXPRESSION: r is the rows of a CSV file, as dictionaries; h is its header
+        python3 -c "import csv, sys
+f = open('$2', newline='')
+h = f.readline().rstrip('\n')
+f.seek(0)
+r = list(csv.DictReader(f, strict=True))
+f = float
+assert all(None not in row and None not in row.values() for row in r), 'a row is not whole'
+sys.exit(0 if ($3) else 1)" 2>>"$work/err"
+        verdict "$1" $?
+    }
+else
+    rows() { skip "$1" "no python3"; }
+fi
+
+long='host,cpu,backend,device,driver,op,size,bucket,samples,cpu_us,gpu_us,cpu_median_us,cpu_p90_us,cpu_min_us,cpu_max_us,gpu_median_us,gpu_p90_us,gpu_min_us,gpu_max_us,first_us,setup_us,upload_us,compute_us,readback_us,device_ns,speedup,throughput,dispatches,readbacks,verified,winner'
+short='host,cpu,backend,device,driver,op,size,bucket,samples,cpu_us,gpu_us,first_us,setup_us,upload_us,compute_us,readback_us,device_ns,speedup,throughput,dispatches,readbacks,verified,winner'
+# A row with a GPU is whole, and says the same twice.
+good="all(x['verified'] == 'yes' and f(x['device_ns']) > 0 and f(x['cpu_min_us']) <= f(x['cpu_median_us']) <= f(x['cpu_p90_us'])
+    <= f(x['cpu_max_us']) and f(x['gpu_min_us']) <= f(x['gpu_median_us']) <= f(x['gpu_p90_us']) <= f(x['gpu_max_us'])
+    and abs(f(x['speedup']) * f(x['gpu_median_us']) - f(x['cpu_median_us'])) <= 0.01 + 0.001 * f(x['gpu_median_us'])
+    and x['winner'] == ('gpu' if f(x['gpu_median_us']) < 0.9 * f(x['cpu_median_us']) else 'cpu')
+    and int(x['dispatches']) == 1 and f(x['first_us']) > 0 for x in r)"
+
+echo "# options"
+call threshold-scan --help
+exits 0 && err_empty && out_has '--max-samples' && out_has '(default threshold-scan.csv)'
+verdict "threshold-scan --help" $?
+words="threshold-scan --output $csv"
+refused 2 "did you mean sha256?" --op sha265
+refused 2 "--op: a name is missing" --op sha256,
+refused 2 "--sizes: 'x' is no number" --sizes x
+refused 2 "--sizes: a range is FROM:TO:STEP" --sizes 4K:1K
+refused 2 "--sizes: a size is 0" --sizes 0
+refused 2 "--samples: 0 is out of range" --samples 0
+refused 2 "--max-samples is less than --samples" --samples 10 --max-samples 9
+refused 2 "--samples 1 means one" --samples 1 --max-samples 9
+refused 2 "--cpu: '+simd' is neither all, one, scalar" --cpu +simd
+refused 2 "--format: 'xml' is neither csv nor prototype" --format xml
+refused 2 "no column for the operation" --format prototype --op sha256,keccak256
+refused 2 "a scan compares both sides" --policy auto
+refused 2 "unknown option '--sample' (did you mean --samples?)" --sample 3
+refused 2 "--json and --output - would mix" --json --output -
+refused 2 "--append needs a file" --append --output -
+refused 2 "--device and --backend exclude each other" --device simd --backend simd
+refused 3 "cannot open nosuch" --cpu nosuch
+refused 3 "no backend 'nosuch'" --device nosuch
+refused 4 "--output: cannot write to $work/no/such/folder" --output "$work/no/such/folder" --policy cpu
+[ ! -e "$csv" ]
+verdict "a call that is refused leaves no file" $?
+refused 2 "is too much for vec_add_f32" --op vec_add_f32 --sizes 8589934592G --policy cpu --quiet
+words=
+
+echo "# the CPU alone"
+call threshold-scan --policy cpu --cpu scalar --op sum_f32,sha256 --sizes 64,1K --output "$csv"
+exits 0 && err_empty && out_has "$csv: 4 rows" && out_has 'so the CPU is measured alone'
+verdict "threshold-scan --policy cpu --cpu scalar" $?
+rows "without a GPU its columns are empty, and the CPU wins" "$csv" "h == '$long' and len(r) == 4
+    and [(x['op'], x['size']) for x in r] == [('sum_f32', '64'), ('sum_f32', '1024'), ('sha256', '64'), ('sha256', '1024')]
+    and all(x['backend'] == 'reference' and x['winner'] == 'cpu' and x['verified'] == 'yes' and f(x['cpu_us']) > 0
+    and all(x[k] == '' for k in h.split(',') if k.startswith('gpu_') or k in ('first_us', 'setup_us', 'upload_us', 'compute_us',
+    'readback_us', 'device_ns', 'speedup', 'throughput', 'dispatches', 'readbacks')) for x in r)"
+call threshold-scan --policy cpu --cpu scalar --op sum_f32 --sizes 64 --output - --samples 1
+exits 0 && [ "$(head -n 1 "$work/out")" = "$short" ] && [ "$(wc -l <"$work/out")" -eq 2 ] && err_has 'sum_f32'
+verdict "--output -: rows on standard output, words on standard error; one sample, the short header" $?
+call threshold-scan --policy cpu --cpu scalar --op sum_f32 --sizes 64 --output - --quiet
+exits 0 && err_empty && [ "$(wc -l <"$work/out")" -eq 2 ]
+verdict "--quiet" $?
+call threshold-scan --policy cpu --cpu scalar --op sum_f32 --sizes 64 --json
+exits 0
+verdict "--json" $?
+json "--json: one document" "len(d['rows']) == 1 and d['rows'][0]['op'] == 'sum_f32' and d['rows'][0]['cpu_median_us'] > 0
+    and d['rows'][0]['gpu_us'] is None and d['crossovers'] == [] and d['interrupted'] is False and d['wrong'] == 0"
+[ ! -e threshold-scan.csv ]
+verdict "--json without --output writes no file" $?
+call threshold-scan --policy cpu --cpu scalar --format prototype --sizes 64,128 --output - --quiet
+exits 0 && [ "$(head -n 1 "$work/out")" = "size,device,duration_ms,first,backend_mask_hint" ] &&
+    [ "$(grep -Ec '^(64|128),reference code,[0-9.]+,[0-9.]+,reference$' "$work/out")" -eq 2 ]
+verdict "--format prototype" $?
+call threshold-scan --policy cpu --cpu scalar --op eigh_f64 --sizes 64:1G:x4 --limit 1 --output "$csv"
+exits 0 && out_has 'left out on reference: would take about' && out_has "rows left out"
+verdict "--limit: what would take too long is left out, with a word" $?
+
+echo "# --append"
+first="--policy cpu --cpu scalar --op sum_f32 --sizes 64"
+# shellcheck disable=SC2086
+{
+    call threshold-scan $first --output "$csv" && call threshold-scan $first --output "$csv" --append --seed 2 &&
+        call threshold-scan $first --output "$csv" --append
+}
+exits 0 && [ "$(grep -c '^host,' "$csv")" -eq 1 ] && [ "$(wc -l <"$csv")" -eq 4 ]
+verdict "--append twice: one header, three rows" $?
+refused 1 "has other columns" threshold-scan --output "$csv" --append --policy cpu --cpu scalar --samples 1
+refused 1 "has other columns" threshold-scan --output "$csv" --append --policy cpu --cpu scalar --format prototype
+[ "$(wc -l <"$csv")" -eq 4 ]
+verdict "a file with other columns stays as it is" $?
+printf 'vm,cut' >>"$csv"
+refused 1 "the last line of $csv is cut off" threshold-scan --output "$csv" --append --policy cpu --cpu scalar
+rm -f "$csv"
+# shellcheck disable=SC2086
+call threshold-scan $first --output "$csv" --append
+exits 0 && [ "$(wc -l <"$csv")" -eq 2 ]
+verdict "--append to a file that is not there begins it" $?
+
+echo "# devices that are wrong"
+if [ -e "$drivers/check.so" ]; then
+    SUPERVM_BACKEND_PATH=$drivers:$backends
+    export SUPERVM_BACKEND_PATH
+    call threshold-scan --cpu scalar --device check:plain --op sha256 --sizes 1K,4K --verify --output "$csv"
+    exits 0 && err_empty && out_has 'never up to 4,096'
+    verdict "a device that copies" $?
+    rows "labelled, verified, one copy back" "$csv" "len(r) == 2 and $good and all('[TEST DEVICE]' in x['device']
+        and x['readbacks'] == '1' and f(x['upload_us']) > 0 and f(x['readback_us']) > 0 for x in r)"
+    # which dispatch is the first after the self-test is not for this suite to know
+    n=0 caught=
+    while [ $n -lt 20 ] && [ -z "$caught" ]; do
+        n=$((n + 1))
+        call threshold-scan --cpu scalar --device "check:dispatch@$n=bitflip" --op sha256 --sizes 1K --verify --output "$csv"
+        err_has 'is not that of the reference code' && caught=yes
+    done
+    [ $caught ] && exits 4 && err_has '1 result: not the reference code' && out_has 'WRONG RESULT'
+    verdict "a result that is wrong: said, exit status 4" $?
+    rows "a wrong result is marked, and wins nothing" "$csv" "len(r) == 1 and r[0]['verified'] == 'no' and r[0]['winner'] == 'cpu'"
+    call threshold-scan --cpu scalar --device 'check:wait@all=mute' --op sha256 --sizes 1K,4K --output "$csv"
+    exits 4 && err_has 'its clock says nothing that can be believed' && err_has '2 rows could not be measured' &&
+        [ "$(wc -l <"$csv")" -eq 1 ]
+    verdict "device times of zero are an error and no row" $?
+    call threshold-scan --cpu scalar --device 'check:submit@all=backend' --op sha256,keccak256 --sizes 1K,4K --output "$csv"
+    exits 4 && err_has '2 rows could not be measured' && [ "$(wc -l <"$csv")" -eq 1 ]
+    verdict "a device that fails: said for each operation, exit status 4" $?
+    SUPERVM_BACKEND_PATH=$backends
+else
+    skip "devices that are wrong" "no check plugin" 6
+fi
+
+echo "# modelled devices"
+# The CPU's side is modelled as well: a modelled device computes with the reference code, so no real CPU would be slower.
+# Its times are long beside what computing takes, also without optimisation or under a sanitizer.
+# Threads sleep in real time: a machine that is busy with other things may hold both up, so there are three attempts.
+cat >"$work/cpu.model" <<'EOF'
+name scan-cpu
+memory shared
+create 0.1 ms
+dispatch 10 us
+op vec_add_f32 rate 0.0036 work/ns
+op sigmoid_f32 rate 0.0017 work/ns
+op matmul_f32 rate 0.005 work/ns
+op * rate 0.05 work/ns
+cpu op * rate 1 work/ns
+EOF
+SUPERVM_SIM_MODEL=$work/cpu.model
+export SUPERVM_SIM_MODEL
+# What the texts of both models say: rtx4090-wgpu has 3 ms for each launch, 5 GB/s, 80 us for 1 M additions, 12.5 sigmoids
+# a ns, 1.94 ms for a product of order 1000. At no size that is tested the ratio is within a quarter of the 0.9.
+implied="
+cpu = {'vec_add_f32': lambda n: 10e3 + n / 0.0036, 'sigmoid_f32': lambda n: 10e3 + n / 0.0017, 'matmul_f32': lambda n: 10e3 + n**3 / 0.005}
+gpu = {'vec_add_f32': lambda n: 3e6 + 12 * n / 5 + 0.08 * n, 'sigmoid_f32': lambda n: 3e6 + 8 * n / 5 + n / 12.5,
+       'matmul_f32': lambda n: 3e6 + 12 * n * n / 5 + 1.94e6 * n**3 / 1e9}
+sizes = {'vec_add_f32': [2**i for i in range(11, 17)], 'sigmoid_f32': [2**i for i in range(10, 15)], 'matmul_f32': [4, 8, 16, 32]}
+def crossover(op):
+    wins = [gpu[op](n) < 0.9 * cpu[op](n) for n in sizes[op]]
+    return next((n for i, n in enumerate(sizes[op]) if all(wins[i:])), None)
+"
+modelled() { # OPERATION SIZES
+    agrees=1
+    for attempt in 1 2 3; do
+        call threshold-scan --cpu sim:scan-cpu --device sim:rtx4090-wgpu --op "$1" --sizes "$2" --samples 9 --json
+        exits 0 && python3 -c "import json, sys
+$implied
+d = json.load(sys.stdin)
+sys.exit(0 if [(c['op'], c['crossover']) for c in d['crossovers']] == [('$1', crossover('$1'))] and crossover('$1')
+    and all('[MODELLED]' in x['device'] and '[MODELLED]' in x['cpu'] for x in d['rows']) else 1)" <"$work/out" && agrees=0 && break
+    done
+    verdict "the crossover of $1 is the one that the models imply (attempt $attempt)" $agrees
+}
+if ! command -v python3 >/dev/null; then
+    skip "modelled devices" "no python3" 6
+elif [ -e "$backends/sim.so" ]; then
+    modelled vec_add_f32 2K:64K:1
+    modelled sigmoid_f32 1K:16K:1
+    modelled matmul_f32 4:32:1
+
+    call threshold-scan --cpu scalar --backend sim:rtx4090-wgpu,sim:dx12-laptop,stop --op vec_add_f32 --sizes 20K --output "$csv"
+    exits 0 && out_has 'sim:0' && out_has 'sim:4'
+    verdict "two devices of one backend, each by itself" $?
+    rows "two devices of one backend: the rows of each" "$csv" "[x['device'].split()[0] for x in r] == ['rtx4090-wgpu', 'dx12-laptop']
+        and r[0]['driver'] != r[1]['driver']"
+
+    # What the router learns of the same two devices, from work that it routes itself.
+    both=sim:scan-cpu,sim:rtx4090-wgpu,stop
+    SUPERVM_PROFILE=$work/profile
+    export SUPERVM_PROFILE
+    agrees=1
+    for attempt in 1 2 3; do
+        rm -f "$SUPERVM_PROFILE"
+        for size in 2K 4K 8K 16K 32K 64K; do
+            call run vec_add_f32 --size $size --repeat 40 --backend $both --quiet
+        done
+        learned=0
+        for size in 65536 32768 16384 8192 4096 2048; do
+            call explain vec_add_f32 $size --backend $both --json
+            python3 -c "import json, sys
+c = json.load(sys.stdin)['candidates'][0]
+sys.exit(0 if (c['name'], c['verdict']) == ('rtx4090-wgpu', 'chosen') else 1)" <"$work/out" || break
+            learned=$size
+        done
+        python3 -c "import sys
+$implied
+sys.exit(0 if $learned and crossover('vec_add_f32') / 2 <= $learned <= 2 * crossover('vec_add_f32') else 1)" && agrees=0 && break
+    done
+    unset SUPERVM_PROFILE
+    verdict "the router learns the same crossover, within one bucket (attempt $attempt: $learned)" $agrees
+else
+    skip "modelled devices" "no sim backend" 6
+fi
+
+echo "# Ctrl-C"
+# interrupt SIGNAL: sends it to a scan that has written a row.
+interrupt() {
+    rm -f "$csv"
+    called="svmx threshold-scan, then SIG$1"
+    "$SVMX" threshold-scan --cpu scalar --policy cpu --op sum_f32,sha256 --sizes 1K:64M:1 --samples 1000 --limit 0 \
+        --output "$csv" </dev/null >"$work/out" 2>"$work/err" &
+    pid=$!
+    waited=0
+    while [ $waited -lt 300 ] && ! { [ -e "$csv" ] && [ "$(wc -l <"$csv")" -ge 3 ]; }; do
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    kill -"$1" $pid
+    wait $pid
+    code=$?
+    exits 130 && err_has 'interrupted: ' && out_has 'rows'
+    verdict "SIG$1: exit status 130, says how much there is" $?
+    rows "SIG$1: a whole file of what was measured" "$csv" "len(r) >= 2 and h == '$long' and r[-1]['winner'] == 'cpu'"
+}
+if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
+    skip "Ctrl-C" "the command runs in an emulator" 4
+else
+    interrupt TERM
+    interrupt INT
+fi
+unset SUPERVM_SIM_MODEL
+
+echo "# OpenCL on the CPU"
+if [ -r $pocl ] && [ -e "$backends/opencl.so" ]; then
+    OCL_ICD_VENDORS=$pocl
+    export OCL_ICD_VENDORS
+    call threshold-scan --backend opencl,stop --op vec_add_f32,sigmoid_f32 --sizes 16,1K --output "$csv"
+    exits 0 && out_has 'Crossovers: ' && out_has '; cold '
+    verdict "SIMD and OpenCL" $?
+    rows "SIMD and OpenCL: the rows, labelled as CPU devices" "$csv" "h == '$long' and len(r) == 4 and $good
+        and [(x['op'], x['size']) for x in r] == [(o, s) for o in ('vec_add_f32', 'sigmoid_f32') for s in ('16', '1024')]
+        and all(x['backend'] == 'opencl' and '[CPU DEVICE]' in x['device'] for x in r)"
+    call threshold-scan --device opencl --op sigmoid_f32 --sizes 1K --samples 1 --output "$csv" --quiet
+    exits 0 && [ "$(head -n 1 "$csv")" = "$short" ] && [ "$(wc -l <"$csv")" -eq 2 ]
+    verdict "SIMD and OpenCL: one sample" $?
+    "$source/scripts/run-threshold-scan.sh" --svmx "$SVMX" --output "$csv" --quick -- --op vec_add_f32,sigmoid_f32 --sizes 1K --quiet >"$work/out" 2>"$work/err"
+    code=$? called=run-threshold-scan.sh
+    exits 0 && out_has 'threshold-scan: opencl'
+    verdict "run-threshold-scan.sh: every backend that is there" $?
+    rows "run-threshold-scan.sh: one file" "$csv" "h == '$long' and {'opencl'} == {x['backend'] for x in r} and len(r) == 2"
+    OCL_ICD_VENDORS=/no/drivers
+else
+    skip "OpenCL on the CPU" "no PoCL (package pocl-opencl-icd), or no opencl backend" 5
+fi
+
+echo "# Level Zero"
+driver=${SVMX_TEST_BUILDDIR:-/nonexistent}/tests/drivers/ze_cpu/ze_cpu.so
+if [ -e "$backends/levelzero.so" ] && [ -e "$driver" ] && [ -r $pocl ]; then
+    ZE_ENABLE_ALT_DRIVERS=$driver
+    export ZE_ENABLE_ALT_DRIVERS
+    call threshold-scan --backend levelzero,stop --op vec_add_f32 --sizes 1K,4K --output "$csv"
+    exits 0 && out_has '[TEST DEVICE]'
+    verdict "SIMD and Level Zero's test driver" $?
+    rows "SIMD and Level Zero's test driver: labelled as such" "$csv" "len(r) >= 2 and $good
+        and all(x['backend'] == 'levelzero' and '[TEST DEVICE]' in x['device'] for x in r)"
+    unset ZE_ENABLE_ALT_DRIVERS
+else
+    skip "Level Zero" "no levelzero backend, or no test driver for it" 2
+fi
+
+echo "# the script"
+"$source/scripts/run-threshold-scan.sh" --help >"$work/out" 2>"$work/err"
+code=$? called='run-threshold-scan.sh --help'
+exits 0 && out_has '--quick' && err_empty
+verdict "run-threshold-scan.sh --help" $?
+"$source/scripts/run-threshold-scan.sh" --fast >"$work/out" 2>"$work/err"
+code=$? called='run-threshold-scan.sh --fast'
+exits 1 && err_has "unknown argument '--fast'"
+verdict "run-threshold-scan.sh: an unknown argument" $?
+"$source/scripts/run-threshold-scan.sh" --svmx "$work/nosuch" >"$work/out" 2>"$work/err"
+code=$? called='run-threshold-scan.sh --svmx nosuch'
+exits 1 && err_has "there is no $work/nosuch"
+verdict "run-threshold-scan.sh: no such command" $?
+SUPERVM_BACKENDS=none "$source/scripts/run-threshold-scan.sh" --svmx "$SVMX" --output "$csv" -- --op sum_f32 --sizes 64 \
+    --cpu scalar >"$work/out" 2>"$work/err"
+code=$? called='run-threshold-scan.sh without a GPU'
+exits 0 && out_has 'the CPU alone' && [ "$(wc -l <"$csv")" -eq 2 ]
+verdict "run-threshold-scan.sh without a GPU" $?
+
+finish

@@ -1,0 +1,265 @@
+/*
+ * test_levelzero_faults.c: every function of Level Zero that the plugin calls fails once: at its first call and at a later
+ * one, with an error and with the device lost. No batch is lost, the answer comes from SIMD, nothing crashes or leaks, and a
+ * new executor is served by the device again.
+ *
+ * On the test driver (tests/drivers/ze_cpu), twice: through the real loader, where lists are of any order, and through the
+ * driver's stand-in for the loader, where they are in order and events count. Which functions there are is not written
+ * here: a run without a fault is counted.
+ *
+ *   parent   a child for each fault; looks at how it ended, whether the call was reached, and what the driver reports
+ *   child    (--work) executor A: answers must be right; executor B: must be served by the device
+ *
+ * A plain program: each fault needs a process, since loader and driver read their environment once. Prints `N passed, N
+ * failed, N skipped`.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../drivers/ze_cpu/use.h"
+#include "trial.h"
+
+#include <sys/wait.h>
+
+enum { MAX_CALLS = 128, ITEMS = 9000 };
+
+static unsigned passed, failed;
+
+/* ---- the child ----------------------------------------------------------------------------------------------------- */
+
+static void say_nothing(void *user, enum svmx_log_level level, const char *text) {
+    (void)user;
+    if (getenv("SVMX_TEST_VERBOSE")) fprintf(stderr, "%d %s\n", (int)level, text);
+}
+
+static int complain(const char *what) {
+    fprintf(stderr, "    %s\n", what);
+    return 1;
+}
+
+static svmx_executor_t *open_it(uint32_t timeout_ms) {
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = "levelzero,simd,stop",
+                                         .policy = "order",
+                                         .timeout_ms = timeout_ms,
+                                         .log_level = SVMX_LOG_DEBUG,
+                                         .log = say_nothing};
+    struct svmx_error error = {SVMX_OK, ""};
+    svmx_executor_t *executor = NULL;
+    if (svmx_open(&executor, &options, &error) != SVMX_OK) (void)complain(error.text);
+    return executor;
+}
+
+/* Else SIMD answers while the device compiles. */
+static void prewarm(svmx_executor_t *executor, const char *name, uint64_t units) {
+    uint32_t op = 0;
+    struct svmx_error error;
+    if (svmx_op_find(executor, name, &op, &error) == SVMX_OK) (void)svmx_prewarm(executor, op, units);
+}
+
+/* A batch of two operations, one of them with two passes. Which backends answered: "levelzero", "simd", or NULL if that is
+ * not so, or an answer is wrong. */
+static const char *run_batch(svmx_executor_t *executor) {
+    static float ones[ITEMS];
+    struct trial trial;
+    svmx_batch_t *batch;
+    float sum = 0;
+    const char *who = "levelzero";
+    for (unsigned i = 0; i < ITEMS; i++) ones[i] = 1.0f;
+    trial_fill(&trial, 5);
+    prewarm(executor, "vec_add_f32", TRIAL_ITEMS);
+    prewarm(executor, "sum_f32", 1);
+    if (svmx_batch_create(executor, &batch) != SVMX_OK || trial_add(&trial, batch) != SVMX_OK ||
+        svmx_sum_f32(batch, &sum, ones, ITEMS) != SVMX_OK || svmx_run(batch) != SVMX_OK) {
+        (void)complain("a batch failed");
+        return NULL;
+    }
+    if (!trial_is_right(&trial) || sum != (float)ITEMS) {
+        (void)complain("an answer is wrong");
+        who = NULL;
+    }
+    for (uint32_t i = 0; who && i < 2; i++) {
+        struct svmx_receipt receipt = {.size = sizeof receipt};
+        struct svmx_device device = {.size = sizeof device};
+        if (svmx_receipt_get(batch, i, &receipt) != SVMX_OK ||
+            svmx_device_get(executor, receipt.device, &device) != SVMX_OK)
+            who = NULL;
+        else if (strcmp(device.backend, "simd") == 0)
+            who = "simd";
+        else if (strcmp(device.backend, "levelzero") != 0) {
+            (void)complain(device.backend);
+            who = NULL;
+        }
+    }
+    svmx_batch_destroy(batch);
+    return who;
+}
+
+/* A: whatever happens, three batches are right. B: it is as if nothing had happened. */
+static int work(void) {
+    svmx_executor_t *executor = open_it(60000);
+    if (!executor) return complain("executor A does not open");
+    for (unsigned i = 0; i < 3; i++)
+        if (!run_batch(executor)) return complain("executor A: a batch is lost or wrong, or not by Level Zero or SIMD");
+    svmx_close(executor);
+    executor = open_it(60000);
+    if (!executor) return complain("executor B does not open");
+    const char *who = run_batch(executor);
+    svmx_close(executor);
+    return who && strcmp(who, "levelzero") == 0 ? 0 : complain("executor B is not served by Level Zero");
+}
+
+/* Three batches on one executor; who answered the last. */
+static const char *run_three(svmx_executor_t *executor) {
+    const char *who = executor ? run_batch(executor) : NULL;
+    for (unsigned i = 0; who && i < 2; i++) who = run_batch(executor);
+    return who;
+}
+
+/* No fault, or no driver: who answers is known. */
+static int answered_by(const char *expected) {
+    svmx_executor_t *executor = open_it(60000);
+    const char *who = run_three(executor);
+    svmx_close(executor);
+    return who && strcmp(who, expected) == 0 ? 0 : complain("not answered by the one who should");
+}
+
+/* The device does not answer the last batch: what it keeps stays with it, so nothing is closed. */
+static int hang(void) {
+    const char *who = run_three(open_it(400));
+    _exit(who && strcmp(who, "simd") == 0 ? 0 : complain("a device that hangs: SIMD did not answer"));
+}
+
+/* ---- the parent ------------------------------------------------------------------------------------------------------ */
+
+/* In the child: driver and loader, and what is kept on disk, of its own. */
+static void prepare(bool newer, const char *variable, const char *value) {
+    char path[ZE_CPU_PATH], more[2 * ZE_CPU_PATH];
+    const char *old = getenv("LD_LIBRARY_PATH");
+    ze_cpu_use("faults");
+    setenv("ZE_CPU_STRICT", "1", 1);
+    if (variable) setenv(variable, value, 1);
+    ze_cpu_path(path, "tests/run/%s", "ze_cpu-faults.cache");
+    setenv("SUPERVM_CACHE_DIR", path, 1);
+    if (!newer) return;
+    ze_cpu_path(path, "tests/drivers/ze_cpu/%s", "loader");
+    (void)snprintf(more, sizeof more, "%s%s%s", path, old ? ":" : "", old ? old : "");
+    setenv("LD_LIBRARY_PATH", more, 1);
+}
+
+static void forget_cache(void) {
+    char path[ZE_CPU_PATH], command[ZE_CPU_PATH + 16];
+    ze_cpu_path(path, "tests/run/%s", "ze_cpu-faults.cache");
+    (void)snprintf(command, sizeof command, "rm -rf '%s'", path);
+    if (system(command) != 0) exit(99);
+}
+
+/* Its exit status; more than 255: it was ended by a signal. */
+static int run_child(bool newer, const char *mode, const char *variable, const char *value) {
+    int status = 0;
+    forget_cache();
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        prepare(newer, variable, value);
+        execl("/proc/self/exe", "test_levelzero_faults", mode, (char *)NULL);
+        _exit(98);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child) return 97;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+struct call {
+    char name[64];
+    unsigned count;
+};
+
+static unsigned read_counts(struct call *calls) {
+    char path[ZE_CPU_PATH];
+    unsigned count = 0;
+    ze_cpu_count_path(path, "faults");
+    FILE *file = fopen(path, "r");
+    while (file && count < MAX_CALLS && fscanf(file, "%63s %u", calls[count].name, &calls[count].count) == 2) count++;
+    if (file) fclose(file);
+    return count;
+}
+
+static unsigned count_of(const char *name) {
+    struct call calls[MAX_CALLS];
+    for (unsigned i = read_counts(calls); i-- > 0;)
+        if (strcmp(calls[i].name, name) == 0) return calls[i].count;
+    return 0;
+}
+
+static void judge(bool good, bool newer, const char *what) {
+    if (good)
+        passed++;
+    else
+        failed++;
+    if (!good) printf("FAILED (%s loader): %s\n", newer ? "stand-in" : "real", what);
+}
+
+static void fail_once(bool newer, const char *name, unsigned n, const char *code) {
+    char value[128];
+    (void)snprintf(value, sizeof value, "%s@%u=%s", name, n, code);
+    const bool for_good = strcmp(name, "zeInit") == 0; /* the loader asks once and remembers */
+    const int status = run_child(newer, for_good ? "--simd" : "--work", "ZE_CPU_FAIL", value);
+    const bool reached = count_of(name) >= n, content = ze_cpu_is_content("faults");
+    if (status) printf("%s: ended with %d\n", value, status);
+    if (!reached) printf("%s: was never called so often\n", value);
+    judge(status == 0 && reached && content, newer, value);
+}
+
+/* Functions in the order of their names; a run without a fault has to be clean. */
+static unsigned count_calls(bool newer, struct call *calls) {
+    const int status = run_child(newer, "--device", NULL, NULL);
+    const bool content = ze_cpu_is_content("faults");
+    judge(status == 0 && content, newer, "a run without a fault");
+    return status == 0 ? read_counts(calls) : 0;
+}
+
+/* A command of the last batch: those before it are known answers, which have more time. */
+static void hang_once(bool newer, const struct call *calls, unsigned count) {
+    char value[64];
+    unsigned commands = 0;
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(calls[i].name, "command") == 0) commands = calls[i].count;
+    (void)snprintf(value, sizeof value, "command@%u=5000", commands - 1);
+    judge(run_child(newer, "--hang", "ZE_CPU_HANG", value) == 0, newer, "a command that hangs");
+}
+
+/* In a configuration that is short of time, only what is worst. */
+static void fail_all(bool newer, bool all) {
+    struct call calls[MAX_CALLS];
+    const unsigned count = count_calls(newer, calls);
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned later = calls[i].count / 2 + 1;
+        fail_once(newer, calls[i].name, 1, "70000001");
+        if (!all) continue;
+        fail_once(newer, calls[i].name, 1, "7ffffffe");
+        if (later == 1) continue;
+        fail_once(newer, calls[i].name, later, "70000001");
+        fail_once(newer, calls[i].name, later, "7ffffffe");
+    }
+    printf("%s loader: %u functions failed\n", newer ? "stand-in" : "real", count);
+    judge(count > 20, newer, "hardly any function was counted");
+    hang_once(newer, calls, count);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--work") == 0) return work();
+    if (argc > 1 && strcmp(argv[1], "--device") == 0) return answered_by("levelzero");
+    if (argc > 1 && strcmp(argv[1], "--simd") == 0) return answered_by("simd");
+    if (argc > 1 && strcmp(argv[1], "--hang") == 0) return hang();
+    const char *missing = ze_cpu_missing();
+    if (missing) {
+        printf("skipped: %s\n0 passed, 0 failed, 1 skipped\n", missing);
+        return 0;
+    }
+    const bool all = !getenv("SVMX_TEST_NO_OPENCL_CONTRACT");
+    judge(run_child(false, "--simd", "ZE_ENABLE_ALT_DRIVERS", "/no/such/driver.so") == 0, false, "no driver at all");
+    fail_all(false, all);
+    fail_all(true, all);
+    forget_cache();
+    printf("%u passed, %u failed, 0 skipped\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,111 @@
+/*
+ * test_trial.c: of the variants that a device offers the one that is clearly the fastest serves, whatever else the
+ * machine does while they are compared; a variant that fails is not among them.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "faults_fixture.h"
+
+#define MS UINT64_C(1000000)
+
+/* The variant that serves an executor, to its end. */
+static uint32_t chosen(void) {
+    svmx_executor_t *executor = open_quiet_fake();
+    (void)run_trial(executor);
+    uint32_t variant = fake.last_variant;
+    for (int i = 0; i < 3; i++) {
+        (void)run_trial(executor);
+        cr_assert_eq(fake.last_variant, variant, "another one each time");
+    }
+    svmx_close(executor);
+    expect_all_returned();
+    return variant;
+}
+
+static void offer(unsigned count, uint64_t first_ns, uint64_t second_ns, uint64_t third_ns) {
+    fake_start();
+    fake.variant_count = count;
+    fake.variants[0].ns = first_ns;
+    fake.variants[1].ns = second_ns;
+    fake.variants[2].ns = third_ns;
+}
+
+static void delay(uint32_t variant, unsigned launch, unsigned times) {
+    fake.variants[variant].slow_launch = launch;
+    fake.variants[variant].slow_times = times;
+}
+
+Test(trial, the_fastest_serves) {
+    offer(3, 3000, 2000, 1000);
+    cr_assert_eq(chosen(), 2);
+    offer(3, 3000, 1000, 2000);
+    cr_assert_eq(chosen(), 1);
+    offer(3, 1000, 2000, 3000);
+    cr_assert_eq(chosen(), 0);
+}
+
+Test(trial, one_slow_run_does_not_change_the_choice) {
+    for (unsigned launch = 1; launch <= 5; launch++) {
+        offer(2, 3000, 2000, 0);
+        delay(1, launch, 1000);
+        cr_assert_eq(chosen(), 1, "run %u of the faster one was slow", launch);
+        offer(2, 2000, 3000, 0);
+        delay(0, launch, 1000);
+        cr_assert_eq(chosen(), 0, "run %u of the faster one was slow", launch);
+    }
+}
+
+Test(trial, they_run_equally_often) {
+    offer(3, 1000, 1000, 1000);
+    (void)chosen();
+    cr_assert_geq(fake.variants[0].launches, 2);
+    cr_assert_eq(fake.variants[0].launches, fake.variants[1].launches);
+    cr_assert_eq(fake.variants[0].launches, fake.variants[2].launches);
+}
+
+Test(trial, a_little_faster_is_not_enough) {
+    offer(3, 1000, 950, 910);
+    cr_assert_eq(chosen(), 0);
+    offer(3, 1000, 880, 850);
+    cr_assert_eq(chosen(), 1);
+}
+
+Test(trial, the_hosts_clock_counts_where_the_device_does_not_tell) {
+    offer(2, 0, 0, 0);
+    fake.variants[0].sleep_ns = 20 * MS;
+    fake.variants[1].sleep_ns = MS;
+    delay(1, 2, 100);
+    cr_assert_eq(chosen(), 1);
+    offer(2, 0, 1, 0); /* one clock for all, or the times say nothing */
+    fake.variants[1].sleep_ns = 20 * MS;
+    cr_assert_eq(chosen(), 0);
+}
+
+Test(trial, a_variant_that_alone_is_offered_does_not_run_for_nothing) {
+    offer(1, 1000, 0, 0);
+    cr_assert_eq(chosen(), 0);
+    cr_assert_eq(fake.variants[0].launches, 0);
+}
+
+Test(trial, a_variant_that_fails_in_the_race_is_out) {
+    offer(3, 3000, 1000, 2000);
+    fake.variants[1].status = SVMX_ERR_BACKEND;
+    cr_assert_eq(chosen(), 2);
+    cr_assert_eq(fake.variants[1].launches, 1, "it ran on");
+}
+
+Test(trial, a_device_that_has_no_room_for_the_example_serves_with_the_first) {
+    offer(2, 2000, 1000, 0);
+    fake.variants[0].status = SVMX_ERR_MEMORY;
+    cr_assert_eq(chosen(), 0);
+}
+
+Test(trial, where_all_fail_the_device_is_off_for_the_operation) {
+    offer(2, 2000, 1000, 0);
+    fake.variants[0].status = fake.variants[1].status = SVMX_ERR_BACKEND;
+    svmx_executor_t *executor = open_quiet_fake();
+    cr_assert_eq(run_trial(executor).device, 1);
+    cr_assert_eq(run_trial(executor).device, 1);
+    svmx_close(executor);
+    expect_all_returned();
+}

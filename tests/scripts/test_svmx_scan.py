@@ -1,0 +1,184 @@
+"""test_svmx_scan.py: scripts/svmx_scan.py: what it reads, what it refuses, and figures beside those computed by hand.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import suite
+import made_scan as made
+import svmx_scan as scan
+
+
+class Reading(suite.Suite):
+    def read(self, text):
+        return scan.read([self.put("scan.csv", text)])
+
+    def refused(self, text, *said):
+        with self.assertRaises(scan.ScanError) as caught:
+            self.read(text)
+        for words in said:
+            self.assertIn(words, str(caught.exception))
+
+    def test_a_full_row(self):
+        row = self.read(made.text([made.row(1024, 100, 50)]))[0]
+        self.assertEqual(
+            (row.host, row.backend, row.op, row.size, row.samples), ("alpha", "opencl", "vec_add_f32", 1024, 5)
+        )
+        self.assertEqual(
+            (row.cpu.mean, row.cpu.median, row.cpu.p90, row.cpu.low, row.cpu.high), (102, 100, 110, 95, 140)
+        )
+        self.assertEqual((row.gpu.median, row.first_us, row.speedup), (50, 2000, 2))
+
+    def test_a_short_row_has_one_figure_a_side(self):
+        row = self.read(made.text([made.row(1024, 100, 50, samples=1)], short=True))[0]
+        self.assertEqual((row.cpu.median, row.cpu.low, row.cpu.p90, row.gpu.median), (100, 100, 100, 50))
+
+    def test_a_row_without_a_device(self):
+        row = self.read(made.text([made.row(1024, 100, None)]))[0]
+        self.assertIsNone(row.gpu)
+        self.assertIsNone(row.speedup)
+        self.assertFalse(row.device_wins or row.unclear)
+
+    def test_quoted_fields_lines_of_windows_and_a_byte_order_mark(self):
+        text = made.text([made.row(1024, 100, 50, device='A "big" GPU, 8 GiB')])
+        row = self.read("\ufeff" + text.replace("\n", "\r\n"))[0]
+        self.assertEqual(row.device, 'A "big" GPU, 8 GiB')
+
+    def test_two_files(self):
+        paths = [
+            self.put("1.csv", made.text([made.row(1, 1, 1)])),
+            self.put("2.csv", made.text([made.row(2, 1, 1, 1)], short=True)),
+        ]
+        self.assertEqual([row.size for row in scan.read(paths)], [1, 2])
+
+    def test_nothing_at_all(self):
+        self.refused("", "scan.csv: empty", "svmx threshold-scan --output")
+
+    def test_a_header_alone(self):
+        self.refused(made.text([]), "no rows", "scan again")
+
+    def test_missing_and_unknown_columns_are_named(self):
+        text = made.text([made.row(1024, 100, 50)])
+        self.refused(text.replace("gpu_p90_us", "gpu_p95_us", 1), "missing: gpu_p90_us", "unknown: gpu_p95_us")
+        self.refused("a,b\n1,2\n", "missing: host", "unknown: a, b")
+
+    def test_columns_in_another_order(self):
+        self.refused(made.text([made.row(1024, 100, 50)]).replace("host,cpu,", "cpu,host,", 1), "order")
+
+    def test_the_format_of_the_prototype(self):
+        self.refused("size,device,duration_ms,first,backend_mask_hint\n1,x,1,1,1\n", "--format prototype")
+
+    def test_what_is_no_figure(self):
+        for figure in ("nan", "NaN", "inf", "-inf", "-1", "fast", "1,5", " "):
+            with self.subTest(figure):
+                self.refused(
+                    made.text([made.row(1, 2, 1), made.row(2, 2, 1, gpu_p90_us=figure)]),
+                    "scan.csv:3",
+                    "gpu_p90_us",
+                    figure,
+                )
+
+    def test_a_time_of_zero_or_none(self):
+        self.refused(made.text([made.row(1, 2, 1, cpu_us="0")]), "scan.csv:2", "cpu_us is '0'")
+        self.refused(made.text([made.row(1, 2, 1, cpu_us="")]), "cpu_us is ''")
+        self.refused(made.text([made.row(1, 2, 1, gpu_us="0.000")]), "gpu_us is '0.000'")
+
+    def test_quantiles_that_do_not_rise(self):
+        self.refused(made.text([made.row(1, 2, 1, gpu_p90_us="0.5")]), "gpu_min, _median, _p90 and _max do not rise")
+
+    def test_a_line_cut_short(self):
+        self.refused(made.text([made.row(1024, 100, 50)])[:-30], "scan.csv:2", "fields under 31 columns")
+
+    def test_an_open_quote(self):
+        self.refused(made.text([made.row(1, 2, 1)]).replace("alpha", '"alpha'), "not CSV")
+
+    def test_no_text_and_no_file(self):
+        with open(self.path("scan.csv"), "wb") as file:
+            file.write(b"\xff\xfe\x00\x01")
+        with self.assertRaisesRegex(scan.ScanError, "UTF-8"):
+            scan.read([self.path("scan.csv")])
+        with self.assertRaisesRegex(scan.ScanError, "none.csv: No such file"):
+            scan.read([self.path("none.csv")])
+
+    def test_rows_measured_again(self):
+        rows = self.read(made.text([made.row(1, 2, 1), made.row(2, 2, 1), made.row(1, 4, 1)]))
+        self.assertEqual([(row.size, row.cpu.median) for row in scan.latest(rows)], [(1, 4), (2, 2)])
+
+
+class Figures(suite.Suite):
+    def rows(self, *figures, **others):
+        return scan.read([self.put("scan.csv", made.text([made.row(*one, **others) for one in figures]))])
+
+    def test_crossover(self):
+        for figures, wanted in (
+            (((1, 10, 20), (2, 20, 20), (4, 40, 20), (8, 80, 20)), 4),  # from the middle on
+            (((1, 10, 8), (2, 20, 9)), 1),  # everywhere
+            (((1, 10, 20), (2, 20, 30)), None),  # nowhere
+            (((1, 10, 5), (2, 20, 30), (4, 40, 20)), 4),  # a win before a loss is none
+            (((1, 10, 5), (2, 20, 30)), None),  # a win that does not last
+            (((1, 100, 90), (2, 100, 89.9)), 2),  # 0.9 itself is not below 0.9
+        ):
+            with self.subTest(figures):
+                self.assertEqual(scan.crossover(self.rows(*figures)), wanted)
+
+    def test_sizes_may_come_in_any_order(self):
+        self.assertEqual(scan.crossover(self.rows((8, 80, 20), (1, 10, 20), (4, 40, 20))), 4)
+
+    def test_a_wrong_result_wins_nothing(self):
+        rows = self.rows((1, 10, 1), (2, 10, 1)) + self.rows((4, 10, 1), verified="no")
+        self.assertIsNone(scan.crossover(rows))
+        self.assertEqual(scan.crossover(rows + self.rows((8, 10, 1))), 8)
+
+    def test_in_words(self):
+        self.assertEqual(scan.crossover_text(self.rows((1024, 10, 20), (4096, 40, 20))), "from 4,096")
+        self.assertEqual(scan.crossover_text(self.rows((1024, 40, 20))), "from 1,024, the smallest tested")
+        self.assertEqual(scan.crossover_text(self.rows((1 << 22, 10, 20))), "never up to 4,194,304")
+        self.assertEqual(scan.crossover_text(self.rows((1, 10, None))), "not measured")
+
+    def test_unclear(self):
+        # ranges are 0.95 to 1.1 of the median: decided if 1.1 gpu < 0.9 * 0.95 cpu, or 0.95 gpu > 0.9 * 1.1 cpu
+        self.assertEqual(
+            [row.unclear for row in self.rows((1, 100, 77.7), (2, 100, 77.8), (4, 100, 104.2), (8, 100, 104.3))],
+            [False, True, True, False],
+        )
+        self.assertFalse(self.rows((1, 100, 95), samples=1)[0].unclear)
+
+    def test_kinds(self):
+        self.assertEqual(scan.unmarked("pthread [CPU DEVICE]"), ("pthread", "CPU device"))
+        self.assertEqual(scan.unmarked("x [CPU DEVICE] [TEST DEVICE]"), ("x", "test device"))
+        self.assertEqual(scan.unmarked("rtx4090-wgpu [MODELLED] [TEST DEVICE]"), ("rtx4090-wgpu", "modelled device"))
+        self.assertEqual(scan.unmarked("GeForce"), ("GeForce", "GPU"))
+
+    def test_the_cpu_is_the_middle_of_its_measurements(self):
+        rows = (
+            self.rows((1, 10, 20)) + self.rows((1, 14, 20), backend="levelzero") + self.rows((1, 90, 20), backend="sim")
+        )
+        self.assertEqual(scan.one_machine(rows).cpu_times("vec_add_f32")[1].median, 14)
+
+    def test_machines(self):
+        rows = self.rows((1, 10, 20)) + self.rows((1, 10, 20), cpu="Other")
+        with self.assertRaisesRegex(scan.ScanError, "2 machines: alpha .*Other.*compare-platforms"):
+            scan.one_machine(rows)
+        self.assertEqual(
+            scan.machine_names(scan.machines(rows)), ["alpha (Model CPU, 2 threads (avx2))", "alpha (Other)"]
+        )
+        self.assertEqual(scan.machine_names(scan.machines(rows[:1])), ["alpha"])
+
+    def test_two_devices_of_a_backend_are_told_apart(self):
+        rows = self.rows((1, 10, 20), device="A") + self.rows((1, 10, 20), device="B")
+        self.assertEqual([series.label for series in scan.one_machine(rows).series], ["opencl (A)", "opencl (B)"])
+
+    def test_times_for_people(self):
+        for us, wanted in (
+            (0.87, "870 ns"),
+            (0.9996, "1.00 µs"),
+            (12.34, "12.3 µs"),
+            (999.4, "999 µs"),
+            (999.6, "1.00 ms"),
+            (4560, "4.56 ms"),
+            (2e6, "2.00 s"),
+            (None, "-"),
+        ):
+            self.assertEqual(scan.time_text(us), wanted)
+
+
+suite.main()

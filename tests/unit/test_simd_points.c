@@ -1,0 +1,124 @@
+/*
+ * test_simd_points.c: the formulas of plugins/simd/secp256k1_point_ifma.c, all pairs of points of two small groups.
+ *
+ * Curves y^2 = x^3 + b with another b over the same field have groups of 13 and 199 points, and no formula uses b. There every
+ * special case is met: each pair is added and subtracted, must give the right point, or z = 0 where the two have the same x;
+ * and z = 0 must stay whatever follows, since that is how such lanes are found at the end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "op_fixture.h"
+
+#if defined(SVMX_HAVE_SECP256K1) && defined(SVMX_HAVE_SODIUM) && defined(__x86_64__)
+#include "big_fixture.h"
+
+enum { LARGEST = 199 };
+
+static const struct fe52_calls *const f = &fe52_secp256k1;
+static uint64_t state = 9;
+
+struct point {
+    struct big x, y;
+};
+
+/* multiple[i] is i times the generator; 0 is infinity and has none. */
+static struct point multiple[LARGEST];
+
+static struct big times(struct big a, struct big b) { return prime_mod(big_mul(a, b), f); }
+
+static struct big minus(struct big a, struct big b) { return prime_mod(big_less(big_add(a, prime_of(f)), b), f); }
+
+static struct big inverse(struct big a) {
+    fe52_number x, r;
+    for (int i = 0; i < FE52_LANES; i++) number_set(x, i, a);
+    f->inverse(r, x);
+    const struct big result = prime_mod(number_of(r, 0), f), product = times(result, a), one = big_of(1);
+    cr_assert(big_equal(&product, &one));
+    return result;
+}
+
+/* By the slope, as in school; a and b have different x, or are the same. */
+static struct point add(const struct point *a, const struct point *b) {
+    const bool same = big_equal(&a->x, &b->x);
+    const struct big above = same ? times(big_of(3), times(a->x, a->x)) : minus(b->y, a->y);
+    const struct big below = same ? times(big_of(2), a->y) : minus(b->x, a->x);
+    const struct big slope = times(above, inverse(below));
+    const struct big x = minus(minus(times(slope, slope), a->x), b->x);
+    return (struct point){x, minus(times(slope, minus(a->x, x)), a->y)};
+}
+
+static void group_make(unsigned order, const char *x, const char *y) {
+    multiple[1] = (struct point){from_hex(x), from_hex(y)};
+    for (unsigned i = 2; i < order; i++) multiple[i] = add(&multiple[i - 1], &multiple[1]);
+    const struct big sum = prime_mod(big_add(multiple[1].y, multiple[order - 1].y), f), zero = big_of(0);
+    cr_assert(big_equal(&multiple[1].x, &multiple[order - 1].x) && big_equal(&sum, &zero), "order %u", order);
+}
+
+/* The point with any z, not reduced where that is possible. */
+static void jacobian_set(fe52_number p[3], int lane, const struct point *a) {
+    const struct big z = big_of(2 + random_u32(&state)), zz = times(z, z), prime = prime_of(f);
+    number_set(p[0], lane, big_add(times(a->x, zz), random_u32(&state) % 2 ? prime : big_of(0)));
+    number_set(p[1], lane, big_add(times(a->y, times(z, zz)), random_u32(&state) % 2 ? prime : big_of(0)));
+    number_set(p[2], lane, z);
+}
+
+static bool lane_is_zero(fe52_number a, int lane) {
+    const struct big x = prime_mod(number_of(a, lane), f), zero = big_of(0);
+    return big_equal(&x, &zero);
+}
+
+/* A lane is `number` times the generator, or marked by z = 0 if that is 0. */
+static void check(fe52_number p[3], int lane, unsigned number, const char *what) {
+    cr_assert_eq(lane_is_zero(p[2], lane), number == 0, "%s: z", what);
+    if (number == 0) return;
+    const struct big z = number_of(p[2], lane), zz = times(z, z);
+    const struct big x = times(multiple[number].x, zz), y = times(multiple[number].y, times(z, zz));
+    const struct big got_x = prime_mod(number_of(p[0], lane), f), got_y = prime_mod(number_of(p[1], lane), f);
+    cr_assert(big_equal(&x, &got_x) && big_equal(&y, &got_y), "%s: wrong", what);
+}
+
+/* Multiples a and b[lane]: their sums or differences, then twice those, then one more. A sum of equal ones is marked too. */
+static void check_sums(unsigned order, unsigned a, const unsigned b[FE52_LANES], unsigned turned) {
+    fe52_number p[3], x, y, one_x, one_y;
+    unsigned sum[FE52_LANES];
+    for (int i = 0; i < FE52_LANES; i++) {
+        jacobian_set(p, i, &multiple[a]);
+        number_set(x, i, multiple[b[i]].x);
+        number_set(y, i, multiple[b[i]].y);
+        number_set(one_x, i, multiple[1].x);
+        number_set(one_y, i, multiple[1].y);
+        sum[i] = b[i] == a || b[i] == order - a ? 0 : (turned >> i & 1 ? a + order - b[i] : a + b[i]) % order;
+    }
+    fe52_secp256k1_add(p, x, y, turned);
+    for (int i = 0; i < FE52_LANES; i++) check(p, i, sum[i], "sum");
+    fe52_secp256k1_double(p);
+    for (int i = 0; i < FE52_LANES; i++) check(p, i, sum[i] = 2 * sum[i] % order, "twice the sum");
+    fe52_secp256k1_add(p, one_x, one_y, 0);
+    for (int i = 0; i < FE52_LANES; i++) check(p, i, sum[i] <= 1 || sum[i] == order - 1 ? 0 : sum[i] + 1, "one more");
+}
+
+static void check_group(unsigned order, const char *x, const char *y) {
+    if (!has_ifma()) cr_skip_test("this machine has no IFMA");
+    group_make(order, x, y);
+    for (unsigned a = 1; a < order; a++)
+        for (unsigned first = 1; first < order; first += FE52_LANES) {
+            unsigned b[FE52_LANES];
+            for (unsigned i = 0; i < FE52_LANES; i++) b[i] = 1 + (first - 1 + i) % (order - 1);
+            const unsigned turned = random_u32(&state) & 0xff;
+            check_sums(order, a, b, turned);
+            check_sums(order, a, b, turned ^ 0xff);
+        }
+}
+
+Test(simd_points, all_pairs_of_13_points) {
+    check_group(13, "79ee1c36aebd658afa2e3b40491d77e7962476b87ca04bcdc151f97c12902b8a",
+                "6bdac9345c1b6b6dc58fe33c11c1bbc020e7d556ea475595e992c4e5457b4bea");
+}
+
+Test(simd_points, all_pairs_of_199_points) {
+    check_group(199, "158b8f8489a6f41b73baa4fb661772e32c3574ac63e436fd49d292e0aabddfbd",
+                "bc3399c0c579c53b3134d7d201ce77d9b63721e52ac0805763350a26c6c7d76e");
+}
+#else
+Test(simd_points, is_left_out) { cr_skip_test("built without libsecp256k1, libsodium or x86-64"); }
+#endif
