@@ -43,13 +43,17 @@ command -v "$svmx" >/dev/null || die "there is no $svmx: run scripts/quickstart.
 "$svmx" devices >/dev/null
 backends=$("$svmx" devices | awk '/^[0-9]+ / && $2 != "simd" && $2 != "reference" && !seen[$2]++ { print $2 }')
 
+content() { [ ! -f "$output" ] || cksum <"$output"; }
+older=$(content)
+
 status=0 rest=
-# scan ARGUMENT...: one process; the first one begins the file.
+# scan ARGUMENT...: one process. The first one that gets so far begins the file: after one that failed before, the next one
+# must not go on with an older file.
 scan() {
     code=0
     # shellcheck disable=SC2086
     "$svmx" threshold-scan --output "$output" $rest "$@" || code=$?
-    rest=--append
+    [ "$(content)" = "$older" ] || rest=--append
     [ $code -eq 0 ] || status=$code
     [ $code -ne 130 ] || exit 130
 }

@@ -67,7 +67,7 @@ def scan_page(rows, title, chart_js=None):
     columns = scan.FULL if any(row.samples > 1 for row in rows) else scan.SHORT
     data = {
         "columns": columns,
-        "rows": [[row.values.get(column) for column in columns] for row in rows],
+        "rows": [[row.texts.get(column, "") for column in columns] for row in rows],
         "machine_of": [places[row.host, row.machine_cpu] for row in rows],
         "unclear": [i for i, row in enumerate(rows) if row.unclear],
         "ops": list(dict.fromkeys(row.op for row in rows)),

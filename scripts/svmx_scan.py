@@ -13,9 +13,13 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import argparse
+import contextlib
 import csv
+import io
 import math
 import os
+import re
+import stat
 import sys
 
 RULE = 0.9  # a side wins where its median is below this part of the other's
@@ -30,6 +34,9 @@ FULL = _HEAD + SPREAD + _TAIL  # of a scan with more than one sample
 SHORT = _HEAD + _TAIL  # of a scan with --samples 1
 _WORDS = TEXTS + ("verified", "winner")
 _NEEDED = ("size", "samples", "cpu_us")
+_COUNTS = ("size", "bucket", "samples", "dispatches", "readbacks")
+_MOST = 1 << 53  # above that a page cannot tell numbers apart
+_FIGURE = re.compile(r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
 _MARKS = {"[MODELLED]": "modelled device", "[TEST DEVICE]": "test device", "[CPU DEVICE]": "CPU device"}  # of the scan
 _PROTOTYPE = ["size", "device", "duration_ms", "first", "backend_mask_hint"]
 
@@ -51,13 +58,14 @@ class Times:
 class Row:
     """A line of a scan: a backend on a device, an operation, a size.
 
+    texts   by column: what stands in the file
     values  by column: text, a number, or None for what is empty
     cpu     Times of the CPU side
     gpu     Times of the device, or None in a scan without one
     """
 
-    def __init__(self, values):
-        self.values = values
+    def __init__(self, texts, values):
+        self.texts, self.values = texts, values
         self.host, self.machine_cpu, self.backend, self.device, self.driver, self.op = (values[name] for name in TEXTS)
         self.size, self.samples = int(values["size"]), int(values["samples"])
         self.first_us = values["first_us"]
@@ -82,7 +90,7 @@ class Row:
 
     @property
     def wrong(self):
-        return self.values["verified"].lower() in ("no", "false", "0")
+        return self.values["verified"] == "no"
 
     def key(self):
         return (self.host, self.machine_cpu, self.backend, self.device, self.op, self.size)
@@ -105,15 +113,16 @@ def read(paths):
 
 
 def _read_file(path):
+    name = "standard input" if path == "-" else path
     try:
         if path == "-":
-            return _read_rows("standard input", sys.stdin)
+            return _read_rows(name, io.StringIO(sys.stdin.buffer.read().decode("utf-8-sig"), newline=""))
         with open(path, newline="", encoding="utf-8-sig") as file:
-            return _read_rows(path, file)
+            return _read_rows(name, file)
     except OSError as error:
-        raise ScanError(f"{path}: {error.strerror}") from None
+        raise ScanError(f"{name}: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ScanError(f"{path}: not a text in UTF-8; is it a CSV of svmx threshold-scan?") from None
+        raise ScanError(f"{name}: not a text in UTF-8; is it a CSV of svmx threshold-scan?") from None
 
 
 def _read_rows(name, file):
@@ -150,16 +159,19 @@ def _check_columns(name, columns):
 def _read_row(where, columns, fields):
     if len(fields) != len(columns):
         raise ScanError(f"{where}: {len(fields)} fields under {len(columns)} columns; a line cut short? remove it")
+    texts = dict(zip(columns, fields))
     values = {
-        column: text if column in _WORDS else _number(where, column, text) for column, text in zip(columns, fields)
+        column: text if column in _WORDS else _number(where, column, text) for column, text in texts.items()
     }
     for column in TEXTS[2:3] + TEXTS[5:]:
         if not values[column]:
             raise ScanError(f"{where}: {column} is empty")
-    for column in _NEEDED + (("gpu_us",) if values["gpu_us"] is not None else ()):
+    for column in _NEEDED + (("gpu_us", "device_ns") if values["gpu_us"] is not None else ()):
         if not values[column]:
-            raise ScanError(f"{where}: {column} is '{fields[columns.index(column)]}'; a figure above 0 is needed")
-    row = Row(values)
+            raise ScanError(f"{where}: {column} is '{texts[column]}'; a figure above 0 is needed")
+    if values["verified"] not in ("yes", "no"):
+        raise ScanError(f"{where}: verified is '{values['verified']}', neither yes nor no; was the file edited?")
+    row = Row(texts, values)
     for side, times in (("cpu", row.cpu), ("gpu", row.gpu)):
         if times and not 0 < times.low <= times.median <= times.p90 <= times.high:
             raise ScanError(f"{where}: {side}_min, _median, _p90 and _max do not rise; was the file edited?")
@@ -169,21 +181,22 @@ def _read_row(where, columns, fields):
 def _number(where, column, text):
     if text == "":
         return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or value < 0:
+    value = float(text) if _FIGURE.fullmatch(text) else math.nan
+    if not math.isfinite(value):
         raise ScanError(f"{where}: {column} is '{text}', which is no figure; remove the line or scan again")
-    return int(value) if value.is_integer() and column in ("size", "bucket", "samples") else value
+    if column not in _COUNTS:
+        return value
+    if not text.isdecimal() or value > _MOST:
+        raise ScanError(f"{where}: {column} is '{text}'; a whole number up to 2^53 is needed")
+    return int(text)
 
 
 def latest(rows):
     """Of rows that were measured more than once (--append) the last; the order stays."""
     last = {row.key(): row for row in rows}
     if len(last) < len(rows):
-        again = len(rows) - len(last)
-        print(f"{program()}: {again} rows were measured again later; the later ones count", file=sys.stderr)
+        again = counted(len(rows) - len(last), "row")
+        print(f"{program()}: {again} measured again later; what is later counts", file=sys.stderr)
     return list(last.values())
 
 
@@ -297,11 +310,27 @@ def crossover_text(rows):
     return f"from {size:,}" + (", the smallest tested" if size == min(sizes) else "")
 
 
+_UNITS = {  # by how names begin, where sizes do not count elements; see svmx ops
+    "matmul_f32": "rows and columns",
+    "sha256": "bytes, 32 a message",
+    "keccak256": "bytes, 32 a message",
+    "merkle_": "leaf nodes",
+    "ecrecover": "signatures",
+    "ecdsa_": "signatures",
+    "ed25519_": "signatures",
+    "grid_": "grids",
+    "eigh_": "problems",
+}
+
+
 def unit_of(op):
     """What sizes of an operation count in a scan."""
-    if op == "matmul_f32":
-        return "rows and columns"
-    return "bytes, 32 a message" if op in ("sha256", "keccak256") else "units of the operation"
+    return next((unit for name, unit in _UNITS.items() if op.startswith(name)), "elements")
+
+
+def counted(number, what):
+    """ "1 row", "1,024 rows"."""
+    return f"{number:,} {what}" + "s" * (number != 1)
 
 
 # ---- for people ------------------------------------------------------------------------------------------------------
@@ -333,17 +362,36 @@ def markdown_table(head, rows, right=()):
 
 
 def write(path, text):
-    """Writes a file, or standard output for "-". A file appears whole or not at all."""
+    """Writes a file, or standard output for "-". A file appears whole or not at all, and keeps its mode and the links
+    to it; what is there and no file, such as a device or a pipe, is written into."""
     if path == "-":
         sys.stdout.write(text)
         return
-    new = f"{path}.new"
     try:
-        with open(new, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(new, path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            _put(path, text)
+        else:
+            _replace(os.path.realpath(path), text)
     except OSError as error:
         raise ScanError(f"{path}: {error.strerror}") from None
+
+
+def _put(path, text):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def _replace(path, text):
+    new = f"{path}.new"
+    try:
+        _put(new, text)
+        if os.path.exists(path):
+            os.chmod(new, stat.S_IMODE(os.stat(path).st_mode))
+        os.replace(new, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(new)
+        raise
 
 
 def parser(doc):
@@ -358,6 +406,11 @@ def program():
     return os.path.basename(sys.argv[0])
 
 
+def _drop_output():
+    """What is still to be written to standard output goes nowhere: Python would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def run(main):
     """The end of every script: main() with errors as one line and status 1 (2: bad arguments, by argparse)."""
     sys.stdout.reconfigure(encoding="utf-8")
@@ -367,6 +420,9 @@ def run(main):
     except ScanError as error:
         sys.exit(f"{program()}: {error}")
     except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
+    except OSError as error:
+        _drop_output()
+        sys.exit(f"{program()}: {error.filename or 'standard output'}: {error.strerror}")
     except KeyboardInterrupt:
         sys.exit(130)

@@ -43,7 +43,7 @@ struct arguments {
     const char *command, *subject; /* run BLOCK, gen KIND */
     struct run_options run;
     struct generate_options generate;
-    bool json;
+    bool serial, json;
 };
 
 /* ---- arguments ------------------------------------------------------------------------------------------------ */
@@ -90,7 +90,7 @@ static bool take_number(struct arguments *arguments, const char *name, const cha
 
 static bool take_switch(struct arguments *arguments, const char *name) {
     if (strcmp(name, "--serial") == 0)
-        arguments->run.mode = RUN_SERIAL;
+        arguments->serial = true;
     else if (strcmp(name, "--trace") == 0)
         arguments->run.trace = stderr;
     else if (strcmp(name, "--json") == 0)
@@ -116,6 +116,9 @@ static int parse(struct arguments *arguments, int count, char **words) {
             i++;
         }
     }
+    if (!arguments->serial) return DONE;
+    if (arguments->run.mode == RUN_THREADS) return usage("say --serial or --threads, not both", "");
+    arguments->run.mode = RUN_SERIAL;
     return DONE;
 }
 
@@ -129,6 +132,13 @@ static double now(void) {
     struct timespec time;
     (void)clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* What was written is on its way; DONE, or NOT_RUN after a message. */
+static int finish_output(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return DONE;
+    (void)fprintf(stderr, "contract-vm: cannot write to standard output: %s\n", strerror(errno));
+    return NOT_RUN;
 }
 
 static int run(svmx_executor_t *executor, const struct arguments *arguments) {
@@ -149,7 +159,7 @@ static int run(svmx_executor_t *executor, const struct arguments *arguments) {
         outcome_free(&outcome);
     }
     block_free(&block);
-    return status == SVMX_OK && fflush(stdout) == 0 ? DONE : NOT_RUN;
+    return status == SVMX_OK ? finish_output() : NOT_RUN;
 }
 
 static int generate(svmx_executor_t *executor, const struct arguments *arguments) {
@@ -159,7 +169,7 @@ static int generate(svmx_executor_t *executor, const struct arguments *arguments
         return (void)fprintf(stderr, "contract-vm: %s\n", error.text), NOT_RUN;
     block_write(stdout, &block);
     block_free(&block);
-    return fflush(stdout) == 0 ? DONE : NOT_RUN;
+    return finish_output();
 }
 
 static bool find_kind(const char *name, enum block_kind *kind) {

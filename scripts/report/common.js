@@ -53,13 +53,13 @@ function fillTable(table, columns, rows) {
   table.replaceChildren(make("thead", {}, head), make("tbody", {}, ...lines));
 }
 
-// RFC 4180.
+// RFC 4180, but for the end of a line, which is that of Unix, as the scan writes it.
 function csvText(columns, rows) {
   const field = (value) => {
     const text = value === null || value === undefined ? "" : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
-  return [columns, ...rows].map((row) => row.map(field).join(",") + "\r\n").join("");
+  return [columns, ...rows].map((row) => row.map(field).join(",") + "\n").join("");
 }
 
 function save(name, text) {

@@ -1,6 +1,12 @@
 // scan.js: curves of a scan: a panel for each machine, all with the same axes.
 const column = Object.fromEntries(data.columns.map((name, i) => [name, i]));
-const value = (row, name) => (name in column ? data.rows[row][column[name]] : null);
+const words = ["host", "cpu", "backend", "device", "driver", "op", "verified", "winner"];
+
+// What stands in a field of the file: text, a number, or null where it is empty. Saving writes the text as it was.
+function value(row, name) {
+  const text = name in column ? data.rows[row][column[name]] : "";
+  return words.includes(name) ? text : text === "" ? null : Number(text);
+}
 const side = (row, who, what) => value(row, `${who}_${what}_us`) ?? value(row, `${who}_us`);
 const unclear = new Set(data.unclear);
 const shapes = ["circle", "rectRot", "triangle", "rect", "star", "crossRot"];

@@ -103,10 +103,24 @@ static enum cli_exit row_scan(struct scan *scan, struct scan_side *gpu, const st
     return scan->csv.out ? scan_csv_row(&scan->csv, &row) : CLI_OK;
 }
 
+/* No device gets this size, nor a larger one: there is no memory for it, or the reference code failed. */
+static void size_failed(struct scan *scan) {
+    for (unsigned i = 0; i < turns(scan); i++) {
+        struct scan_side *state = state_of(scan, gpu_at(scan, i));
+        scan->rows.failed += !state->out;
+        state->out = true;
+    }
+}
+
 /* All devices that are still to have a size. */
 static enum cli_exit rows_scan(struct scan *scan, const struct scan_op *op, uint64_t size) {
     struct scan_task task;
     enum cli_exit code = scan_task_make(&task, &scan->reference, op, size, scan->args->own[SCAN_SEED].number);
+    if (code == CLI_FAILED) {
+        size_failed(scan);
+        scan_task_free(&task);
+        return CLI_OK;
+    }
     for (unsigned i = 0; i < turns(scan) && code == CLI_OK && !scan_stop_asked(); i++)
         if (!state_of(scan, gpu_at(scan, i))->out) code = row_scan(scan, gpu_at(scan, i), &task);
     for (unsigned i = 0; i < turns(scan); i++) (void)svmx_batch_reset(state_of(scan, gpu_at(scan, i))->batch);

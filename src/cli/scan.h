@@ -138,7 +138,8 @@ struct scan_task {
     uint64_t reference_ns;             /* what it took */
 };
 
-/* Makes up data and runs the reference code on it. CLI_OK, or another code after a message; free it in any case. */
+/* Makes up data and runs the reference code on it. After a message: CLI_USAGE for a size that makes no sense, CLI_FAILED for
+ * one that this machine cannot do. Free it in any case. */
 enum cli_exit scan_task_make(struct scan_task *task, const struct cli_session *reference, const struct scan_op *op,
                              uint64_t size, uint64_t seed);
 void scan_task_free(struct scan_task *task);

@@ -24,6 +24,14 @@ static enum cli_exit line_write(const struct scan_csv *csv, const struct scan_ce
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
+/* A spreadsheet, or Windows, may have saved the file with its own ends of lines: the columns are the same. */
+static void line_end_plain(char *line) {
+    const size_t length = strlen(line);
+    if (length < 2 || strcmp(line + length - 2, "\r\n") != 0) return;
+    line[length - 2] = '\n';
+    line[length - 1] = '\0';
+}
+
 /* Is what is there already a file of the same kind? An empty one, or none, has no header yet. */
 static enum cli_exit file_check(const struct scan_csv *csv, const struct scan_cells *header, bool *has_header) {
     char want[SCAN_LINE_BYTES], have[SCAN_LINE_BYTES];
@@ -32,6 +40,7 @@ static enum cli_exit file_check(const struct scan_csv *csv, const struct scan_ce
     if (!file && errno == ENOENT) return CLI_OK;
     if (!file) return failed(csv);
     *has_header = fgets(have, sizeof have, file) != NULL;
+    if (*has_header) line_end_plain(have);
     const bool ended = *has_header && fseek(file, -1, SEEK_END) == 0 && fgetc(file) == '\n';
     fclose(file);
     scan_cells_line(header, true, want);

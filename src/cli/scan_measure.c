@@ -29,6 +29,7 @@ struct measuring {
     const struct scan_settings *settings;
     struct seen cpu, gpu;
     uint32_t samples;
+    uint32_t judge_at; /* as soon as there are so many */
     uint64_t start_ns;
 };
 
@@ -100,7 +101,9 @@ static struct scan_spread spread_of(const struct measuring *m, const struct seen
     return spread;
 }
 
+/* Sorts all samples, so the more there are, the more must come before it is worth doing again. */
 static void judge(struct measuring *m) {
+    m->judge_at = m->samples + 1 + m->samples / 32;
     m->row->samples = m->samples;
     m->row->cpu_ns = spread_of(m, &m->cpu);
     if (m->gpu.side) m->row->gpu_ns = spread_of(m, &m->gpu);
@@ -181,8 +184,9 @@ static enum scan_outcome measure(struct measuring *m) {
     if (outcome == SCAN_MEASURED) outcome = warm_up(m);
     while (outcome == SCAN_MEASURED && wants_more(m)) {
         outcome = sample(m);
-        if (outcome == SCAN_MEASURED) judge(m);
+        if (outcome == SCAN_MEASURED && m->samples >= m->judge_at) judge(m);
     }
+    if (outcome == SCAN_MEASURED && m->row->samples < m->samples) judge(m);
     if (outcome == SCAN_MEASURED) outcome = clock_ask(m);
     return outcome == SCAN_MEASURED ? receipts_take(m) : outcome;
 }
@@ -204,6 +208,7 @@ enum scan_outcome scan_measure(struct scan_row *row, struct scan_side *cpu, stru
     struct measuring m = {.row = row,
                           .task = task,
                           .settings = settings,
+                          .judge_at = settings->samples,
                           .cpu = seen_make(cpu, settings->max_samples),
                           .gpu = seen_make(gpu, settings->max_samples),
                           .start_ns = scan_now_ns()};

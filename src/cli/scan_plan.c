@@ -47,16 +47,22 @@ static bool factor_parse(const char *text, uint64_t *factor) {
     return true;
 }
 
+/* What is behind the next colon, where the text is cut off; NULL: there is none. */
+static char *colon_cut(char *text) {
+    char *colon = strchr(text, ':');
+    if (!colon) return NULL;
+    *colon = '\0';
+    return colon + 1;
+}
+
 static bool range_add(struct scan_sizes *sizes, char *item, char *why) {
-    char *rest = NULL;
-    const char *first = strtok_r(item, ":", &rest), *last = strtok_r(NULL, ":", &rest);
-    const char *step = strtok_r(NULL, ":", &rest);
+    char *last = colon_cut(item), *step = last ? colon_cut(last) : NULL;
     uint64_t from, to, factor = 4;
-    if (!first || !cli_number_parse(first, &from) || !last || !cli_number_parse(last, &to) || from == 0 || from > to) {
+    if (!cli_number_parse(item, &from) || !last || !cli_number_parse(last, &to) || from == 0 || from > to) {
         snprintf(why, SCAN_WHY_BYTES, "a range is FROM:TO:STEP with 0 < FROM <= TO, such as 1K:4M:x4");
         return false;
     }
-    if (step && (!factor_parse(step, &factor) || strtok_r(NULL, ":", &rest))) {
+    if (step && !factor_parse(step, &factor)) {
         snprintf(why, SCAN_WHY_BYTES, "the step of a range is xF to multiply by F, or N to multiply by 2^N");
         return false;
     }
@@ -126,6 +132,7 @@ static enum cli_exit ops_add(struct scan_plan *plan, const struct cli_session *s
     do {
         char name[ITEM_BYTES];
         if (!item_next(&list, name)) return cli_args_refuse(args->command, "--op: a name is missing, or too long");
+        if (strcmp(name, "all") == 0) return cli_args_refuse(args->command, "--op: all stands alone, without names");
         code = cli_session_op(session, name, &op);
         if (code == CLI_OK) code = op_add(plan, &op, args);
     } while (code == CLI_OK && *list != '\0');

@@ -47,6 +47,7 @@ void scan_progress_start(struct scan_progress *progress, FILE *out, const struct
 }
 
 void scan_progress_step(struct scan_progress *progress, const struct scan_op *op, uint64_t size) {
+    if (scan_stop_asked()) return; /* what is left will not be done */
     progress->done += weight(op, size);
     bar_draw(progress);
 }

@@ -27,7 +27,7 @@ double scan_median(uint64_t *numbers, size_t count) {
 }
 
 /* The true median is as likely above as below each sample: of n, n/2 - 0.98 sqrt(n) below it are too many in one of twenty
- * cases only. Of five samples or less that leaves the smallest and the largest. */
+ * cases only. Of seven samples or less that leaves the smallest and the largest. */
 static size_t rank_low(size_t count) {
     const double rank = floor(((double)count - 1.96 * sqrt((double)count)) / 2);
     return rank > 0 ? (size_t)rank : 0;

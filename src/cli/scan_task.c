@@ -53,6 +53,12 @@ static enum cli_exit reference_run(struct scan_task *task, const struct cli_sess
     return code;
 }
 
+static enum cli_exit no_memory(const struct scan_task *task) {
+    cli_error("%s, size %llu: no memory for its data: try smaller --sizes", task->op->op.name,
+              (unsigned long long)task->size);
+    return CLI_FAILED;
+}
+
 enum cli_exit scan_task_make(struct scan_task *task, const struct cli_session *reference, const struct scan_op *op,
                              uint64_t size, uint64_t seed) {
     *task = (struct scan_task){.op = op, .size = size};
@@ -61,13 +67,15 @@ enum cli_exit scan_task_make(struct scan_task *task, const struct cli_session *r
         cli_error("--sizes: %llu is too much for %s", (unsigned long long)size, op->op.name);
         return CLI_USAGE;
     }
-    if (status != SVMX_OK) return cli_session_failed("making up data", status, "try smaller --sizes");
+    if (status == SVMX_ERR_MEMORY) return no_memory(task);
+    if (status != SVMX_OK) return cli_session_failed("making up data", status, "");
     args_take(task);
     enum cli_exit code = reference_run(task, reference);
     if (code != CLI_OK) return code;
     for (uint32_t i = 0; i < op->op.param_count; i++) {
         if (!is_output(task, i)) continue;
-        task->want[i] = cli_grow(NULL, task->args[i].bytes, 1);
+        task->want[i] = malloc(task->args[i].bytes);
+        if (!task->want[i]) return no_memory(task);
         memcpy(task->want[i], task->args[i].from.out, task->args[i].bytes);
     }
     return CLI_OK;

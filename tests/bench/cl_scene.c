@@ -42,7 +42,8 @@ int cl_scene_each(const char *program, void (*measure)(struct cl_scene *scene)) 
     uint32_t measured = 0;
     for (uint32_t index = 0; open_device(&scene, index); index++) {
         if (!(scene.device.flags & SVMX_DEVICE_TEST) && scene.peer) {
-            printf("%-10s on %s (%s)\n", "opencl", scene.device.name, scene.device.driver);
+            printf("%-10s on %s%s (%s)\n", "opencl", scene.device.name,
+                   scene.device.kind == SVMX_DEVICE_CPU ? " [CPU DEVICE]" : "", scene.device.driver);
             measure(&scene);
             measured++;
         }

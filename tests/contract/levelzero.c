@@ -3,8 +3,8 @@
  * (tests/drivers/ze_cpu), which runs the backend's own SPIR-V on the CPU, through the real loader and its validation layer.
  *
  *   pocl        every operation that there is device code for; device memory that the host cannot touch
- *   oclgrind    every kernel once, with every access to memory checked and a look for races; small sizes. Operations that
- *               have their kernels in common take turns: one of them is enough, and it is slow
+ *   oclgrind    kernels once, with every access to memory checked and a look for races; small sizes. Of operations whose
+ *               kernels come from the same sources the first, since it is slow; with SVMX_TEST_LONG=1 all
  *   shuffled    ten seeds: commands run in any order that the specification allows
  *   integrated  shared memory, in place; and a device without doubles
  *   three       devices at once, of different speed and memory
@@ -103,9 +103,10 @@ static bool has_a_twin(const struct catalog_entry *entry) {
 }
 
 static void each_kernel_once(struct pair *pair, uint64_t size) {
+    const bool all = getenv("SVMX_TEST_LONG") != NULL;
     for (uint32_t i = 0; i < op_count(pair); i++) {
         const struct svmx_op op = op_at(pair, i);
-        if (pair->left_out[i] || has_a_twin(catalog_find(op.name))) continue;
+        if (pair->left_out[i] || (!all && has_a_twin(catalog_find(op.name)))) continue;
         run_one(pair, &op, size, WILD, i + 1, 0);
         printf("oclgrind: %s\n", op.name);
         fflush(stdout);

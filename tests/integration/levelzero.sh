@@ -90,6 +90,21 @@ for loader in real stand_in; do
     done
 done
 
+# ---- the commands that do not compute, and a log that is replayed -----------------------------------------------------
+
+for command in ops config version "tune --batches 2" "cache list" "profile show"; do
+    # shellcheck disable=SC2086
+    call real SUPERVM_CACHE_DIR="$work/kept" "$SVMX" $command
+    [ $code -eq 0 ] && content
+    verdict "$command" $?
+done
+call real "$SVMX" run sum_f32 --receipt "$work/log"
+[ $code -eq 0 ] && [ -s "$work/log" ] && ! grep -vqF "$label" "$work/log" && content
+verdict "run --receipt: every line is labelled" $?
+call real "$SVMX" replay "$work/log"
+[ $code -eq 0 ] && out_has "$label" && content
+verdict "replay: labelled" $?
+
 # ---- devices --------------------------------------------------------------------------------------------------------
 
 call real ZE_CPU_DEVICES=3 "$SVMX" devices

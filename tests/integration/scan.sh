@@ -51,8 +51,10 @@ verdict "threshold-scan --help" $?
 words="threshold-scan --output $csv"
 refused 2 "did you mean sha256?" --op sha265
 refused 2 "--op: a name is missing" --op sha256,
+refused 2 "--op: all stands alone" --op all,sha256
 refused 2 "--sizes: 'x' is no number" --sizes x
 refused 2 "--sizes: a range is FROM:TO:STEP" --sizes 4K:1K
+refused 2 "--sizes: a range is FROM:TO:STEP" --sizes 1K::4M
 refused 2 "--sizes: a size is 0" --sizes 0
 refused 2 "--samples: 0 is out of range" --samples 0
 refused 2 "--max-samples is less than --samples" --samples 10 --max-samples 9
@@ -99,9 +101,30 @@ call threshold-scan --policy cpu --cpu scalar --format prototype --sizes 64,128 
 exits 0 && [ "$(head -n 1 "$work/out")" = "size,device,duration_ms,first,backend_mask_hint" ] &&
     [ "$(grep -Ec '^(64|128),reference code,[0-9.]+,[0-9.]+,reference$' "$work/out")" -eq 2 ]
 verdict "--format prototype" $?
+# How long a scan takes is no test, but worth a look: most of what a newcomer gets without options, in small.
+began=$(date +%s)
+call threshold-scan --policy cpu --op vec_add_f32,sigmoid_f32,sha256,keccak256 --sizes 1K:256K:x4 --output "$csv"
+ended=$(date +%s)
+exits 0 && out_has "$csv: 20 rows"
+verdict "four operations in five sizes: $((ended - began)) s" $?
 call threshold-scan --policy cpu --cpu scalar --op eigh_f64 --sizes 64:1G:x4 --limit 1 --output "$csv"
 exits 0 && out_has 'left out on reference: would take about' && out_has "rows left out"
 verdict "--limit: what would take too long is left out, with a word" $?
+# Sanitizers and emulators reserve more by themselves, and not every shell can limit memory.
+# shellcheck disable=SC3045
+if [ -z "${SVMX_TEST_SANITIZER:-}${SVMX_TEST_RUNNER:-}" ] && (ulimit -v 1000000) 2>/dev/null; then
+    (
+        ulimit -v 1000000
+        call threshold-scan --policy cpu --cpu scalar --op sum_f32,max_f32 --sizes 64,1G,2G --output "$csv"
+        exit "$code"
+    )
+    code=$? called='svmx threshold-scan of 4 GB, in 1 GB'
+    exits 4 && err_has 'sum_f32, size 1073741824: no memory' && err_has 'max_f32, size 1073741824: no memory' &&
+        err_has '2 rows could not be measured' && out_has "$csv: 2 rows"
+    verdict "a size without memory: said, larger ones are left, the next operation goes on, exit status 4" $?
+else
+    skip "a size without memory" "memory cannot be limited here"
+fi
 
 echo "# --append"
 first="--policy cpu --cpu scalar --op sum_f32 --sizes 64"
@@ -116,6 +139,11 @@ refused 1 "has other columns" threshold-scan --output "$csv" --append --policy c
 refused 1 "has other columns" threshold-scan --output "$csv" --append --policy cpu --cpu scalar --format prototype
 [ "$(wc -l <"$csv")" -eq 4 ]
 verdict "a file with other columns stays as it is" $?
+awk '{ printf "%s\r\n", $0 }' "$csv" >"$work/windows.csv"
+# shellcheck disable=SC2086
+call threshold-scan $first --output "$work/windows.csv" --append
+exits 0 && [ "$(grep -c '^host,' "$work/windows.csv")" -eq 1 ] && [ "$(wc -l <"$work/windows.csv")" -eq 5 ]
+verdict "--append to a file with lines of Windows" $?
 printf 'vm,cut' >>"$csv"
 refused 1 "the last line of $csv is cut off" threshold-scan --output "$csv" --append --policy cpu --cpu scalar
 rm -f "$csv"
@@ -252,7 +280,7 @@ interrupt() {
     kill -"$1" $pid
     wait $pid
     code=$?
-    exits 130 && err_has 'interrupted: ' && out_has 'rows'
+    exits 130 && err_has 'stopping after this step' && err_has 'interrupted: ' && out_has 'rows'
     verdict "SIG$1: exit status 130, says how much there is" $?
     rows "SIG$1: a whole file of what was measured" "$csv" "len(r) >= 2 and h == '$long' and r[-1]['winner'] == 'cpu'"
 }
@@ -320,5 +348,21 @@ SUPERVM_BACKENDS=none "$source/scripts/run-threshold-scan.sh" --svmx "$SVMX" --o
 code=$? called='run-threshold-scan.sh without a GPU'
 exits 0 && out_has 'the CPU alone' && [ "$(wc -l <"$csv")" -eq 2 ]
 verdict "run-threshold-scan.sh without a GPU" $?
+cat >"$work/three" <<'EOF'
+#!/bin/sh
+# svmx with three backends, the first of which cannot be opened: threshold-scan --output FILE [--append] --backend NAME,stop
+case "$*" in
+devices) printf '0 one x\n1 two x\n2 three x\n' ;;
+*one,stop*) exit 3 ;;
+*--append*) echo "more: $*" >>"$3" ;;
+*) echo "begun: $*" >"$3" ;;
+esac
+EOF
+chmod +x "$work/three"
+echo older >"$csv"
+env -u SUPERVM_BACKENDS "$source/scripts/run-threshold-scan.sh" --svmx "$work/three" --output "$csv" >"$work/out" 2>"$work/err"
+code=$? called='run-threshold-scan.sh with a backend that fails'
+exits 3 && [ "$(sed 's/:.*-backend//' "$csv" | tr '\n' ' ')" = "begun two,stop more three,stop " ]
+verdict "run-threshold-scan.sh: after a backend that fails the next one begins the file" $?
 
 finish

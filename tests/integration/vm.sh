@@ -112,6 +112,7 @@ refuses 2 'there is no kind of block cheese' gen cheese
 refuses 2 'there is no option --parallel' run x --parallel
 refuses 2 'must follow --count' gen random --count many
 refuses 2 'must follow --threads' run x --threads 0
+refuses 2 'say --serial or --threads, not both' run x --serial --threads 2
 refuses 2 'a word too many: y' run x y
 refuses 1 'No such file' run "$work/nothing"
 printf '{"number": 1,\n "cheese": 2}' >"$work/bad"
@@ -134,6 +135,17 @@ refuses 1 'an object' run "$work/bad"
 printf '{}' >"$work/bad"
 vm run "$work/bad" >"$work/out"
 verdict "an empty block runs" $?
+if [ -w /dev/full ]; then
+    vm run "$work/bad" 2>"$work/err" >/dev/full
+    [ $? -eq 4 ] && grep -q 'cannot write to standard output: No space left' "$work/err"
+    verdict "run: a full disk is said" $?
+    vm gen transfers --unsigned 2>"$work/err" >/dev/full
+    [ $? -eq 4 ] && grep -q 'cannot write to standard output: No space left' "$work/err"
+    verdict "gen: a full disk is said" $?
+else
+    echo "skipped: a full disk: no /dev/full"
+    skipped=$((skipped + 2))
+fi
 
 # ---- revm ----------------------------------------------------------------------------------------------------------------
 

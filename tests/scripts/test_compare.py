@@ -177,7 +177,7 @@ class Summarize(suite.Suite):
 
     def test_measured_again(self):
         out, err = self.run_script("summarize", self.put("s.csv", made.text([made.row(1, 2, 1), made.row(1, 4, 1)])))
-        self.assertIn("1 rows were measured again", err)
+        self.assertIn("1 row measured again later", err)
         self.assertIn("| 4.00x |", out)
 
 

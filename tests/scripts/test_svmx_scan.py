@@ -3,6 +3,11 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import os
+import subprocess
+import sys
+import unittest
+
 import suite
 import made_scan as made
 import svmx_scan as scan
@@ -77,6 +82,22 @@ class Reading(suite.Suite):
                     figure,
                 )
 
+    def test_sizes_and_counts_are_whole(self):
+        for column in ("size", "bucket", "samples", "dispatches"):
+            for figure in ("1.5", "1e3", "1_000", "99999999999999999999", "1" * 400):
+                with self.subTest((column, figure)):
+                    text = made.text([{**made.row(1, 2, 1), column: figure}])
+                    self.refused(text, "scan.csv:2", f"{column} is")
+        self.refused(made.text([made.row(0, 2, 1)]), "size is '0'")
+
+    def test_a_device_whose_clock_says_nothing(self):
+        self.refused(made.text([made.row(1, 2, 1, device_ns="0")]), "device_ns is '0'")
+        self.refused(made.text([made.row(1, 2, 1, device_ns="")]), "device_ns is ''")
+
+    def test_a_result_is_right_or_wrong(self):
+        for word in ("maybe", "", "YES", "1"):
+            self.refused(made.text([made.row(1, 2, 1, verified=word)]), f"verified is '{word}'", "neither yes nor no")
+
     def test_a_time_of_zero_or_none(self):
         self.refused(made.text([made.row(1, 2, 1, cpu_us="0")]), "scan.csv:2", "cpu_us is '0'")
         self.refused(made.text([made.row(1, 2, 1, cpu_us="")]), "cpu_us is ''")
@@ -98,6 +119,23 @@ class Reading(suite.Suite):
             scan.read([self.path("scan.csv")])
         with self.assertRaisesRegex(scan.ScanError, "none.csv: No such file"):
             scan.read([self.path("none.csv")])
+
+    def test_standard_input(self):
+        text = made.text([made.row(1024, 100, 50, device="Gerät")])
+        wanted = self.run_script("summarize", self.put("scan.csv", text))[0]
+        self.assertEqual(self.run_script("summarize", "-", stdin="\ufeff" + text, env={"LC_ALL": "C"})[0], wanted)
+        with open(self.path("bytes"), "wb") as file:
+            file.write(b"\xff\xfe")
+        with open(self.path("bytes"), "rb") as file:
+            done = subprocess.run(
+                [sys.executable, os.path.join(suite.SCRIPTS, "summarize"), "-"],
+                stdin=file,
+                capture_output=True,
+                encoding="utf-8",
+                check=False,
+            )
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertIn("standard input: not a text in UTF-8", done.stderr)
 
     def test_rows_measured_again(self):
         rows = self.read(made.text([made.row(1, 2, 1), made.row(2, 2, 1), made.row(1, 4, 1)]))
@@ -167,6 +205,18 @@ class Figures(suite.Suite):
         rows = self.rows((1, 10, 20), device="A") + self.rows((1, 10, 20), device="B")
         self.assertEqual([series.label for series in scan.one_machine(rows).series], ["opencl (A)", "opencl (B)"])
 
+    def test_what_sizes_count(self):
+        for op, wanted in (
+            ("vec_add_f32", "elements"),
+            ("matmul_f32", "rows and columns"),
+            ("matmul_batch_f32", "elements"),
+            ("keccak256", "bytes, 32 a message"),
+            ("merkle_root_sha256", "leaf nodes"),
+            ("ed25519_verify", "signatures"),
+        ):
+            self.assertEqual(scan.unit_of(op), wanted)
+        self.assertEqual((scan.counted(1, "row"), scan.counted(0, "row")), ("1 row", "0 rows"))
+
     def test_times_for_people(self):
         for us, wanted in (
             (0.87, "870 ns"),
@@ -179,6 +229,47 @@ class Figures(suite.Suite):
             (None, "-"),
         ):
             self.assertEqual(scan.time_text(us), wanted)
+
+
+class Writing(suite.Suite):
+    def test_what_is_no_file_is_written_into(self):
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        scan.write(pipe, "text")
+        self.assertEqual(os.read(reader, 10), b"text")
+        self.assertEqual(os.listdir(self.folder), ["pipe"])
+
+    def test_a_link_stays_one_and_a_file_keeps_its_mode(self):
+        os.chmod(self.put("file", "old"), 0o640)
+        os.symlink("file", self.path("link"))
+        scan.write(self.path("link"), "new")
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertEqual((self.get("file"), os.stat(self.path("file")).st_mode & 0o777), ("new", 0o640))
+
+    def test_an_error_leaves_nothing(self):
+        with self.assertRaisesRegex(scan.ScanError, "Is a directory"):
+            scan.write(self.folder, "text")
+        with self.assertRaises(UnicodeEncodeError):
+            scan.write(self.path("file"), "\ud800")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full")
+    def test_a_full_disk(self):
+        with self.assertRaisesRegex(scan.ScanError, "/dev/full: No space left"):
+            scan.write("/dev/full", "text")
+        path = self.put("scan.csv", made.text([made.row(1024, 100, 50)]))
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run(
+                [sys.executable, os.path.join(suite.SCRIPTS, "summarize"), path],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                check=False,
+            )
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "summarize: standard output: No space left on device\n")
 
 
 suite.main()

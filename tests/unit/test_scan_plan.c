@@ -54,6 +54,12 @@ Test(scan_plan, what_is_no_size_is_refused) {
     expect_refused("4K:1K", "FROM <= TO");
     expect_refused("0:8", "0 < FROM");
     expect_refused("1K:", "FROM:TO:STEP");
+    expect_refused("1K::4M", "FROM:TO:STEP");
+    expect_refused(":64:64", "FROM:TO:STEP");
+    expect_refused(":64:64:", "FROM:TO:STEP");
+    expect_refused(":", "FROM:TO:STEP");
+    expect_refused("1:8:", "the step of a range");
+    expect_refused("1:8:2:", "the step of a range");
     expect_refused("1:8:0", "the step of a range");
     expect_refused("1:8:x1", "the step of a range");
     expect_refused("1:8:33", "the step of a range");
@@ -136,5 +142,7 @@ Test(scan_ops, a_name_that_is_none) {
     cr_expect_eq(plan_of(&plan, "sha265", NULL, "csv"), CLI_USAGE);
     scan_plan_free(&plan);
     cr_expect_eq(plan_of(&plan, "sha256,", NULL, "csv"), CLI_USAGE);
+    scan_plan_free(&plan);
+    cr_expect_eq(plan_of(&plan, "all,sha256", NULL, "csv"), CLI_USAGE);
     scan_plan_free(&plan);
 }

@@ -32,6 +32,14 @@ Test(scan_stats, an_even_number_has_two_in_the_middle) {
     cr_expect_eq(times[3], 4, "sorted");
 }
 
+/* (7 - 1.96 x 2.646) / 2 = 0.91: still the smallest. (8 - 1.96 x 2.828) / 2 = 1.23: the second. */
+Test(scan_stats, from_eight_samples_on_the_ends_do_not_count) {
+    uint64_t times[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const struct scan_spread seven = scan_spread_of(times, 7), eight = scan_spread_of(times, 8);
+    cr_expect(seven.low == 1 && seven.high == 7);
+    cr_expect(eight.low == 2 && eight.high == 7);
+}
+
 /* 1, 2, ... 20: p90 is the 18th; (20 - 1.96 x 4.472) / 2 = 5.6, so the sixth from below and from above. */
 Test(scan_stats, twenty_samples) {
     uint64_t times[20];
@@ -49,6 +57,17 @@ Test(scan_stats, p90_is_the_nearest_rank) {
     uint64_t ten[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, eleven[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     cr_expect_eq(scan_spread_of(ten, 10).p90, 9);
     cr_expect_eq(scan_spread_of(eleven, 11).p90, 10);
+}
+
+/* The scripts have the least and p90 only, and doubt by them: what is undecided here must be undecided there. */
+Test(scan_stats, the_interval_lies_between_the_least_and_p90) {
+    uint64_t times[200];
+    for (uint64_t i = 0; i < 200; i++) times[i] = i + 1;
+    for (size_t count = 1; count <= 200; count++) {
+        const struct scan_spread spread = scan_spread_of(times, count);
+        cr_expect(spread.min <= spread.low && spread.high <= spread.p90, "of %zu", count);
+        if (count <= 7) cr_expect(spread.min == spread.low && spread.high == spread.p90, "of %zu", count);
+    }
 }
 
 static struct scan_spread at(double median, double low, double high) {
