@@ -1,6 +1,7 @@
 #!/bin/sh
-# test-long.sh [--again]: scripts/test.sh, with every operation on Level Zero over oclgrind, and then what takes longer: fuzzing
-# 25 times as long and 10,000 random blocks of contract-vm under the address sanitizer, and svmx cross-compiled for aarch64 and run under qemu.
+# test-long.sh [--again]: scripts/test.sh, with every operation on Level Zero over oclgrind, and then what takes longer:
+# fuzzing 25 times as long and 10,000 random blocks of contract-vm under the address sanitizer, and svmx cross-compiled for
+# aarch64 and run under qemu.
 #
 # Of the suites those run that need no Criterion, of which there is none to link for aarch64. Then every operation is run
 # on the scalar kernels and on the reference code there, and must give the bytes that it gives here. Some minutes more

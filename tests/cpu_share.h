@@ -8,6 +8,13 @@
 
 #include <time.h>
 
+/* What may be taken of a core while a device computes. Sanitizers take more of everything. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define CPU_SHARE_LIMIT 0.5
+#else
+#define CPU_SHARE_LIMIT 0.05
+#endif
+
 struct cpu_share {
     struct timespec wall, cpu;
 };

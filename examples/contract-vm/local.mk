@@ -1,6 +1,7 @@
 # A small Ethereum machine with svmx inside: docs/EMBEDDING.md. All but main.c is an archive, for its tests and its bench
 # (`make bench SUITE=vm`); it is built when something asks for it.
 EXTRA_LTLIBRARIES += %D%/libcontract-vm.la
+CLEANFILES += %D%/libcontract-vm.la
 %C%_libcontract_vm_la_SOURCES = \
 	%D%/after.c \
 	%D%/after.h \

@@ -37,6 +37,7 @@
 #include "../kernels/binary.h"
 #include "../kernels/catalog.h"
 #include "../kernels/name.h"
+#include "../kernels/pause.h"
 #include "newer.h"
 
 #include <pthread.h>
@@ -232,9 +233,6 @@ void lz_events_free(struct lz_device *device);
 uint64_t lz_event_duration_ns(struct lz_device *device, const struct lz_event *event);
 
 /* ---- ticket.c --------------------------------------------------------------------------------------------- */
-
-/* Nanoseconds of CLOCK_MONOTONIC. */
-uint64_t lz_now_ns(void);
 
 /* A free slot; NULL: none. Only the submitter takes slots, so it stays free until a ticket is written into it. */
 struct lz_slot *lz_slot_take(struct lz_device *device);

@@ -230,7 +230,7 @@ enum svmx_status lz_submit(void *self, const struct svmx_submission *submission,
     struct lz_engine *engine = &device->engines[submission->engine];
     slot->expected_ns = slot->dispatch_count = 0;
     slot->learn_ns = NULL;
-    slot->submitted_ns = lz_now_ns();
+    slot->submitted_ns = kernels_now_ns();
     pthread_mutex_lock(&engine->lock);
     const ze_result_t result = append_all(device, engine, slot, submission->list);
     if (result != ZE_RESULT_SUCCESS) take_back(device, engine, slot, result);

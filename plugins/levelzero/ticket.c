@@ -11,28 +11,8 @@
 #include "levelzero.h"
 
 #include <string.h>
-#include <time.h>
-
-enum {
-    SPIN_NS = 50000,
-    PAUSE_MIN_NS = 20000,
-    PAUSE_MAX_NS = 1000000,
-    ASLEEP_FROM_NS = 200000,
-};
 
 static const uint64_t drain_limit_ns = UINT64_C(10000000000);
-
-/* Real time, whatever the executor's clock is: drivers know no other. What a ticket reports is the device's own. */
-uint64_t lz_now_ns(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static void sleep_ns(uint64_t ns) {
-    const struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    (void)nanosleep(&time, NULL);
-}
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -101,26 +81,17 @@ void lz_slots_free(struct lz_device *device) {
 
 /* ---- waiting ---------------------------------------------------------------------------------------------- */
 
-/* How long to look away, so long after the start; 0: not at all. */
-static uint64_t next_pause(uint64_t elapsed_ns, uint64_t expected_ns) {
-    const uint64_t early = expected_ns - expected_ns / 8;
-    if (expected_ns > ASLEEP_FROM_NS && elapsed_ns < early) return early - elapsed_ns;
-    if (elapsed_ns < expected_ns + SPIN_NS) return 0;
-    const uint64_t pause = elapsed_ns / 16;
-    return pause < PAUSE_MIN_NS ? PAUSE_MIN_NS : least(pause, PAUSE_MAX_NS);
-}
-
 /* NOT_READY: not over within the time. */
 static ze_result_t wait_for(const struct lz_device *device, const struct lz_slot *slot, uint64_t timeout_ns) {
     const ze_event_handle_t last = slot->events[slot->event_count - 1]->handle;
-    const uint64_t start = lz_now_ns();
+    const uint64_t start = kernels_now_ns();
     if (device->shares_cores) return zeEventHostSynchronize(last, timeout_ns);
-    for (uint64_t now = start;; now = lz_now_ns()) {
+    for (uint64_t now = start;; now = kernels_now_ns()) {
         const uint64_t left = timeout_ns - least(now - start, timeout_ns);
-        const uint64_t pause = next_pause(now - slot->submitted_ns, slot->expected_ns);
-        const ze_result_t result = zeEventHostSynchronize(last, pause ? 0 : least(left, SPIN_NS));
+        const uint64_t pause = kernels_next_pause(now - slot->submitted_ns, slot->expected_ns);
+        const ze_result_t result = zeEventHostSynchronize(last, pause ? 0 : least(left, KERNELS_SPIN_NS));
         if (result != ZE_RESULT_NOT_READY || left == 0) return result;
-        if (pause) sleep_ns(least(pause, left));
+        if (pause) kernels_sleep_ns(least(pause, left));
     }
 }
 
@@ -145,11 +116,11 @@ static bool is_over(struct lz_device *device, uint64_t ticket) {
 }
 
 bool lz_ticket_await(struct lz_backend *backend, uint64_t ticket, uint64_t timeout_ns) {
-    const uint64_t index = (ticket >> DEVICE_SHIFT) - 1, start = lz_now_ns();
+    const uint64_t index = (ticket >> DEVICE_SHIFT) - 1, start = kernels_now_ns();
     if (index >= backend->device_count) return true; /* nobody has such a ticket: it is over */
     while (!is_over(&backend->devices[index], ticket)) {
-        if (lz_now_ns() - start >= timeout_ns) return false;
-        sleep_ns(PAUSE_MIN_NS);
+        if (kernels_now_ns() - start >= timeout_ns) return false;
+        kernels_sleep_ns(KERNELS_PAUSE_MIN_NS);
     }
     return true;
 }
@@ -183,7 +154,7 @@ enum svmx_status lz_wait(void *self, uint32_t index, uint64_t ticket, uint64_t t
         return lz_fail(device, result, "wait");
     }
     take_timing(device, slot, timing);
-    if (slot->learn_ns && slot->dispatch_count == 1) *slot->learn_ns = lz_now_ns() - slot->submitted_ns;
+    if (slot->learn_ns && slot->dispatch_count == 1) *slot->learn_ns = kernels_now_ns() - slot->submitted_ns;
     lz_slot_clear(device, slot, true);
     return SVMX_OK;
 }

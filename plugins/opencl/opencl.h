@@ -31,6 +31,7 @@
 #include "../kernels/binary.h"
 #include "../kernels/catalog.h"
 #include "../kernels/name.h"
+#include "../kernels/pause.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -230,9 +231,6 @@ enum svmx_status ocl_pipeline_binary(void *self, struct svmx_pipeline *pipeline,
 enum svmx_status ocl_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket);
 
 /* ---- ticket.c --------------------------------------------------------------------------------------------- */
-
-/* Nanoseconds of CLOCK_MONOTONIC. */
-uint64_t ocl_now_ns(void);
 
 /* A free slot; NULL: none. Only the submitter takes slots, so it stays free until a ticket is written into it. */
 struct ocl_slot *ocl_slot_take(struct ocl_device *device);

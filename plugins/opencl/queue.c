@@ -253,7 +253,7 @@ enum svmx_status ocl_submit(void *self, const struct svmx_submission *submission
     slot->expected_ns = slot->dispatch_count = 0;
     slot->rings = false;
     slot->learn_ns = NULL;
-    slot->submitted_ns = ocl_now_ns();
+    slot->submitted_ns = kernels_now_ns();
     const cl_int error = enqueue_all(device, slot, submission);
     if (error == CL_SUCCESS) {
         *ticket = ocl_slot_open(device, slot);

@@ -25,28 +25,12 @@
 #include <unistd.h>
 
 enum {
-    SPIN_NS = 50000,
-    PAUSE_MIN_NS = 20000,
-    PAUSE_MAX_NS = 1000000,
-    BELL_NS = 20000000, /* without a ring */
-    ASLEEP_FROM_NS = 200000,
+    BELL_NS = 20000000,  /* without a ring */
     QUIET_NS = 200000000 /* for rings that are still owed at the end */
 };
 
-/* Real time, whatever the executor's clock is: drivers know no other. What a ticket reports is the device's own. */
-uint64_t ocl_now_ns(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static struct timespec time_of(uint64_t ns) {
     return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-}
-
-static void sleep_ns(uint64_t ns) {
-    const struct timespec time = time_of(ns);
-    (void)nanosleep(&time, NULL);
 }
 
 /* ---- the bell --------------------------------------------------------------------------------------------- */
@@ -139,9 +123,9 @@ cl_event ocl_ticket_event(struct ocl_backend *backend, uint64_t ticket, const st
 
 bool ocl_slots_free(struct ocl_device *device) {
     const struct svmx_host *host = device->backend->host;
-    const uint64_t end = ocl_now_ns() + QUIET_NS;
-    while (atomic_load_explicit(&device->bell.awaited, memory_order_acquire) && ocl_now_ns() < end)
-        sleep_ns(PAUSE_MIN_NS);
+    const uint64_t end = kernels_now_ns() + QUIET_NS;
+    while (atomic_load_explicit(&device->bell.awaited, memory_order_acquire) && kernels_now_ns() < end)
+        kernels_sleep_ns(KERNELS_PAUSE_MIN_NS);
     const bool quiet = atomic_load_explicit(&device->bell.awaited, memory_order_acquire) == 0;
     for (size_t i = 0; i < OCL_SLOTS; i++) {
         ocl_slot_clear(device, &device->slots[i]);
@@ -159,18 +143,8 @@ static cl_int state_of(cl_event event) {
     return error == CL_SUCCESS ? state : error;
 }
 
-/* How long to look away, so long after the start; 0: not at all. */
-static uint64_t next_pause(uint64_t elapsed_ns, uint64_t expected_ns) {
-    const uint64_t early = expected_ns - expected_ns / 8;
-    if (expected_ns > ASLEEP_FROM_NS && elapsed_ns < early) return early - elapsed_ns;
-    if (elapsed_ns < expected_ns + SPIN_NS) return 0;
-    const uint64_t pause = elapsed_ns / 16;
-    if (pause < PAUSE_MIN_NS) return PAUSE_MIN_NS;
-    return pause > PAUSE_MAX_NS ? PAUSE_MAX_NS : pause;
-}
-
 /* Whether being woken would cost more than the work. */
-static bool is_brief(uint64_t expected_ns) { return expected_ns && expected_ns < ASLEEP_FROM_NS; }
+static bool is_brief(uint64_t expected_ns) { return expected_ns && expected_ns < KERNELS_ASLEEP_FROM_NS; }
 
 void ocl_slot_order_bell(struct ocl_device *device, struct ocl_slot *slot) {
     if (slot->event_count == 0 || slot->rings || is_brief(slot->expected_ns)) return;
@@ -187,7 +161,7 @@ struct wait {
 
 /* One turn on a device that has a bell: looks away for a moment, asks for the bell, or waits for it. */
 static void await_bell(struct ocl_device *device, struct wait *wait, uint64_t now, uint32_t seen, uint64_t left) {
-    if (is_brief(wait->expected_ns) && now - wait->since_ns < wait->expected_ns + SPIN_NS) {
+    if (is_brief(wait->expected_ns) && now - wait->since_ns < wait->expected_ns + KERNELS_SPIN_NS) {
         (void)sched_yield();
     } else if (wait->rings) {
         bell_wait(&device->bell, seen, left);
@@ -199,8 +173,8 @@ static void await_bell(struct ocl_device *device, struct wait *wait, uint64_t no
 
 /* Returns by the end of the time: true if the event is over. */
 static bool wait_for(struct ocl_device *device, struct wait *wait, uint64_t timeout_ns) {
-    const uint64_t start = ocl_now_ns();
-    for (uint64_t now = start;; now = ocl_now_ns()) {
+    const uint64_t start = kernels_now_ns();
+    for (uint64_t now = start;; now = kernels_now_ns()) {
         const uint32_t seen = atomic_load_explicit(&device->bell.rung, memory_order_acquire);
         if (state_of(wait->event) <= CL_COMPLETE) return true; /* after `seen`: a ring in between ends the wait below */
         if (now - start >= timeout_ns) return false;
@@ -209,8 +183,8 @@ static bool wait_for(struct ocl_device *device, struct wait *wait, uint64_t time
             await_bell(device, wait, now, seen, left);
             continue;
         }
-        const uint64_t pause = next_pause(now - wait->since_ns, wait->expected_ns);
-        if (pause) sleep_ns(pause < left ? pause : left);
+        const uint64_t pause = kernels_next_pause(now - wait->since_ns, wait->expected_ns);
+        if (pause) kernels_sleep_ns(pause < left ? pause : left);
     }
 }
 
@@ -222,7 +196,7 @@ static bool wait_for_slot(struct ocl_device *device, struct ocl_slot *slot, uint
 }
 
 bool ocl_event_wait(struct ocl_device *device, cl_event event, uint64_t timeout_ns) {
-    struct wait wait = {.event = event, .since_ns = ocl_now_ns(), .rings = true};
+    struct wait wait = {.event = event, .since_ns = kernels_now_ns(), .rings = true};
     return wait_for(device, &wait, timeout_ns);
 }
 
@@ -268,7 +242,7 @@ enum svmx_status ocl_wait(void *self, uint32_t index, uint64_t ticket, uint64_t 
     const cl_int failure = first_failure(slot);
     if (failure == CL_COMPLETE) {
         take_timing(slot, timing);
-        if (slot->learn_ns && slot->dispatch_count == 1) *slot->learn_ns = ocl_now_ns() - slot->submitted_ns;
+        if (slot->learn_ns && slot->dispatch_count == 1) *slot->learn_ns = kernels_now_ns() - slot->submitted_ns;
     }
     ocl_slot_clear(device, slot);
     return failure == CL_COMPLETE ? SVMX_OK : ocl_fail(backend, failure, "%s: a command failed", device->info.name);

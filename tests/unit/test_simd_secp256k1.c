@@ -19,10 +19,13 @@ static uint64_t state;
 static void start(void) {
     all.count = 0;
     state = 31;
-    signer = secp256k1_context_create(SECP256K1_CONTEXT_SIGN);
+    if (!signer) signer = secp256k1_context_create(SECP256K1_CONTEXT_SIGN);
 }
 
-static void stop(void) { secp256k1_context_destroy(signer); }
+static void stop(void) {
+    secp256k1_context_destroy(signer);
+    signer = NULL;
+}
 
 TestSuite(simd_secp256k1, .init = start, .fini = stop);
 
