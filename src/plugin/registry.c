@@ -165,7 +165,7 @@ static enum svmx_status check_ops(struct svmx__backend *backend, struct svmx__te
 }
 
 /* close may be called even if other slots are missing, once the table is long enough to have it. */
-static void instance_end(struct svmx__registry *registry, struct svmx__backend *backend) {
+static void instance_end(const struct svmx__registry *registry, struct svmx__backend *backend) {
     const struct svmx_backend_ops *ops = backend->instance.ops;
     if (ops && ops->size >= SVMX__ABI_1_0_OPS_BYTES && ops->close) ops->close(backend->instance.self);
     free(backend->grown_ops);
@@ -187,26 +187,35 @@ static enum svmx_status host_make(const struct svmx__registry *registry, const c
     return SVMX_OK;
 }
 
+/* Has the plugin open an instance for a host that was made; `reason` says why not. */
+static enum svmx_status plugin_open(const struct svmx__registry *registry, struct svmx__backend *backend,
+                                    struct svmx__text *reason) {
+    enum svmx_status status = backend->plugin->open(backend->host, &backend->instance);
+    if (status == SVMX_OK) return check_ops(backend, reason);
+    backend->instance.ops = NULL; /* outputs are set on success only; believe none */
+    const char *said = registry->maker.last_error(registry->maker.user, backend->host);
+    return svmx__fail(reason, status, "open failed with %s: %s", svmx_status_name(status),
+                      *said ? said : "it logged no reason");
+}
+
+/* A backend before it is opened. */
+static enum svmx_status backend_make(const struct svmx__registry *registry, const struct svmx_plugin *plugin,
+                                     struct svmx__backend *backend, struct svmx__text *why) {
+    *backend = (struct svmx__backend){.plugin = plugin};
+    (void)snprintf(backend->name, sizeof backend->name, "%s", plugin->name);
+    return host_make(registry, plugin->name, &backend->host, why);
+}
+
 /* Only the core's own lack of memory is an error of this function; what the plugin does goes to the outcome. */
 static enum svmx_status instance_open(struct opening *opening, const struct svmx_plugin *plugin,
                                       struct outcome *outcome) {
     struct svmx__registry *registry = opening->registry;
     struct svmx__backend *backend = &registry->backends[registry->backend_count];
-    *backend = (struct svmx__backend){.plugin = plugin};
-    (void)snprintf(backend->name, sizeof backend->name, "%s", plugin->name);
-    enum svmx_status status = host_make(registry, plugin->name, &backend->host, opening->why);
+    enum svmx_status status = backend_make(registry, plugin, backend, opening->why);
     if (status != SVMX_OK) return status;
-    outcome->status = plugin->open(backend->host, &backend->instance);
+    outcome->status = plugin_open(registry, backend, &outcome->reason);
     /* a setting of the user's (variant, threads) that the backend cannot follow is not passed over */
     bool refused_a_setting = outcome->status == SVMX_ERR_ARGUMENT;
-    if (outcome->status == SVMX_OK) {
-        outcome->status = check_ops(backend, &outcome->reason);
-    } else {
-        backend->instance.ops = NULL; /* outputs are set on success only; believe none */
-        const char *said = registry->maker.last_error(registry->maker.user, backend->host);
-        svmx__say(&outcome->reason, "open failed with %s: %s", svmx_status_name(outcome->status),
-                  *said ? said : "it logged no reason");
-    }
     if (outcome->status == SVMX_OK) {
         outcome->verdict = SVMX_LOADED;
         registry->backend_count++;
@@ -226,13 +235,24 @@ static void outcome_set(struct outcome *outcome, uint32_t verdict, enum svmx_sta
     outcome->status = status;
 }
 
+/* Drivers read HOME, and more of the environment, which in a set-user-ID program is somebody else's. What the program links
+ * in is its own choice. */
+static bool is_refused_unasked(const struct opening *opening, const struct svmx_plugin *data, bool file) {
+    return file && opening->config->named_only && strcmp(data->name, "simd") != 0;
+}
+
 /* Says so in the outcome if a backend that is loaded on request only was not asked for. */
-static bool not_requested(const struct opening *opening, const struct svmx_plugin *data, struct outcome *outcome) {
+static bool not_requested(const struct opening *opening, const struct svmx_plugin *data, bool file,
+                          struct outcome *outcome) {
     uint32_t rank;
     outcome->data = data;
-    if (!(data->flags & SVMX_PLUGIN_ON_REQUEST)) return false;
+    const bool secure = is_refused_unasked(opening, data, file);
+    if (!(data->flags & SVMX_PLUGIN_ON_REQUEST) && !secure) return false;
     if (svmx__selection_backend(&opening->registry->selection, data->name, true, &rank) != SVMX__UNWANTED) return false;
-    svmx__say(&outcome->reason, "loaded on request only: name it in SUPERVM_BACKENDS");
+    if (secure)
+        svmx__say(&outcome->reason, "off in a set-user-ID program, unless the program names it in options.backends");
+    else
+        svmx__say(&outcome->reason, "loaded on request only: name it in SUPERVM_BACKENDS");
     outcome_set(outcome, SVMX_SKIPPED, SVMX_OK);
     return true;
 }
@@ -243,7 +263,7 @@ static enum svmx_status linked_try(struct opening *opening, const struct candida
     enum svmx_status status = svmx__plugin_check(plugin, NULL, &outcome->reason);
     if (status == SVMX_OK && !plugin->open)
         status = svmx__fail(&outcome->reason, SVMX_ERR_ABI, "it has no open function");
-    if (status == SVMX_OK && not_requested(opening, plugin, outcome)) return SVMX_OK;
+    if (status == SVMX_OK && not_requested(opening, plugin, false, outcome)) return SVMX_OK;
     if (status == SVMX_OK) return instance_open(opening, plugin, outcome);
     outcome_set(outcome, SVMX_REFUSED, status);
     return SVMX_OK;
@@ -253,7 +273,7 @@ static enum svmx_status file_try(struct opening *opening, const struct candidate
                                  struct svmx__inspected *inspected, struct outcome *outcome) {
     const struct svmx_plugin *plugin;
     enum svmx_status status = svmx__loader_inspect(candidate->file, inspected, &outcome->reason);
-    if (status == SVMX_OK && not_requested(opening, &inspected->data, outcome)) return SVMX_OK;
+    if (status == SVMX_OK && not_requested(opening, &inspected->data, true, outcome)) return SVMX_OK;
     if (status == SVMX_OK) status = svmx__loader_load(candidate->file, inspected, &plugin, &outcome->reason);
     if (status == SVMX_OK) return instance_open(opening, plugin, outcome);
     outcome_set(outcome, SVMX_REFUSED, status);
@@ -347,6 +367,23 @@ enum svmx_status svmx__registry_open(struct svmx__registry *registry, const stru
     else
         svmx__registry_close(&opened);
     return status;
+}
+
+enum svmx_status svmx__registry_reopen(const struct svmx__registry *registry, const struct svmx__backend *like,
+                                       struct svmx__backend *opened, struct svmx__text *why) {
+    struct svmx__backend backend;
+    enum svmx_status status = backend_make(registry, like->plugin, &backend, why);
+    if (status != SVMX_OK) return status;
+    status = plugin_open(registry, &backend, why);
+    if (status == SVMX_OK)
+        *opened = backend;
+    else
+        instance_end(registry, &backend);
+    return status;
+}
+
+void svmx__registry_end(const struct svmx__registry *registry, struct svmx__backend *opened) {
+    instance_end(registry, opened);
 }
 
 void svmx__registry_close(struct svmx__registry *registry) {

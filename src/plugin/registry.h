@@ -59,6 +59,7 @@ struct svmx__registry_config {
     const char *backend_path; /* absolute folders, ':' between */
     const struct svmx_plugin *const *static_plugins;
     size_t static_plugin_count;
+    bool named_only;                     /* of files only simd is loaded unasked: others have drivers behind them */
     const struct svmx_plugin *reference; /* always opened, always last; called SVMX__REFERENCE_NAME */
     struct svmx__host_maker maker;
     const struct svmx__log *log;
@@ -78,6 +79,13 @@ struct svmx__registry {
  * linked in nor found as NAME.so; lists the known ones), BACKEND (a demanded backend did not load), MEMORY. */
 enum svmx_status svmx__registry_open(struct svmx__registry *registry, const struct svmx__registry_config *config,
                                      struct svmx__text *why);
+
+/* Opens another instance of the plugin of `like`, which is this registry's; `opened` is set on OK only. A plugin that is sick
+ * may take long. What the plugin answered, or BACKEND, MEMORY. Any thread. */
+enum svmx_status svmx__registry_reopen(const struct svmx__registry *registry, const struct svmx__backend *like,
+                                       struct svmx__backend *opened, struct svmx__text *why);
+/* Closes such an instance, and gives its host back. Before svmx__registry_close. */
+void svmx__registry_end(const struct svmx__registry *registry, struct svmx__backend *opened);
 
 /* Closes every instance that is not abandoned and frees the rest. Shared objects stay loaded: never dlclose. */
 void svmx__registry_close(struct svmx__registry *registry);

@@ -5,12 +5,14 @@ criterion_suites += \
 	%D%/test_chains \
 	%D%/test_fused \
 	%D%/test_faults \
+	%D%/test_fork \
 	%D%/test_policies \
 	%D%/test_hangs \
 	%D%/test_in_place \
+	%D%/test_recovery \
 	%D%/test_registered \
 	%D%/test_trial
-EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/trial.h
+EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
 %C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \

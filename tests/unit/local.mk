@@ -15,6 +15,7 @@ criterion_suites += \
 	%D%/test_example \
 	%D%/test_examples \
 	%D%/test_executor \
+	%D%/test_health \
 	%D%/test_host \
 	%D%/test_infer \
 	%D%/test_inspect \
