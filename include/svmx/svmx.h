@@ -395,6 +395,10 @@ struct svmx_options {
      * this and at most timeout_ms; default 50. As large as timeout_ms: every launch has timeout_ms. */
     uint32_t timeout_min_ms;
     uint32_t debug; /* SUPERVM_DEBUG: 1: the log gets the way of every launch, whatever log_level is; default 0 */
+
+    /* SUPERVM_ISOLATE: backends that run in a process of their own each, "opencl,levelzero": a driver that crashes there is a
+     * device that is lost, not the end of this program. Costs some copies and system calls a launch. Default "" = none. */
+    const char *isolate;
 };
 
 /* ---- devices and the load report ---- */

@@ -46,14 +46,27 @@ static enum svmx_status copy_options(const struct svmx_options *given, struct sv
     return check_goal(options->goal, why);
 }
 
+/* A call of a plugin in another process that takes longer never returns: as long as a self-test has, and never so short that
+ * a busy machine could not start a process. */
+static uint64_t patience_ns(const struct svmx_executor *executor) {
+    const uint64_t ns = 20 * executor->config.number[SVMX__TIMEOUT_MS] * UINT64_C(1000000);
+    const uint64_t least_ns = UINT64_C(3000000000);
+    return ns > least_ns ? ns : least_ns;
+}
+
 static enum svmx_status open_registry(struct svmx_executor *executor, const struct svmx_options *options,
                                       struct svmx__text *why) {
     const bool by_options = executor->config.source[SVMX__BACKENDS] == SVMX_FROM_OPTIONS;
+    const bool isolated_by_options = executor->config.source[SVMX__ISOLATE] == SVMX_FROM_OPTIONS;
     const struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
                                                  .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
                                                  .backend_path = executor->config.text[SVMX__BACKEND_PATH],
                                                  .static_plugins = options->static_plugins,
                                                  .static_plugin_count = options->static_plugin_count,
+                                                 .isolate = executor->config.text[SVMX__ISOLATE],
+                                                 .isolate_origin =
+                                                     isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
+                                                 .isolate_limit_ns = patience_ns(executor),
                                                  .named_only = svmx__config_is_secure(),
                                                  .reference = &svmx__reference_plugin,
                                                  .maker = svmx__host_maker(executor),
