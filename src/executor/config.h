@@ -32,6 +32,7 @@ enum svmx__setting {
     SVMX__PROFILE, /* likewise */
     SVMX__DEBUG,
     SVMX__ISOLATE,
+    SVMX__DRIVER_PROBE,
     SVMX__SETTING_COUNT
 };
 

@@ -120,7 +120,7 @@ enum svmx_status svmx__helper_start(struct svmx__helper *helper, const char *pat
                                     const char *title, struct svmx__text *why) {
     char *program = find_program(path, backend_path);
     if (!program)
-        return svmx__fail(why, SVMX_ERR_UNSUPPORTED,
+        return svmx__fail(why, SVMX_ERR_SYSTEM,
                           "no program " SVMX__HOST_PROGRAM " beside %s, in the folders of plugins or in %s: install it",
                           path, SVMX_BACKEND_DIR);
     enum svmx_status status = svmx__loader_check_program(program, why);

@@ -22,7 +22,7 @@ struct svmx__helper {
 };
 
 /* Starts it; `title` is shown by ps. Looked for beside the plugin `path`, then in the folders of `backend_path`, then where
- * plugins are installed; its file must be as safe as a plugin's. UNSUPPORTED (not there, not safe), SYSTEM. */
+ * plugins are installed; its file must be as safe as a plugin's. SYSTEM (also: it is not there), PERMISSION, MEMORY. */
 enum svmx_status svmx__helper_start(struct svmx__helper *helper, const char *path, const char *backend_path,
                                     const char *title, struct svmx__text *why);
 

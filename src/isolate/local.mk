@@ -1,7 +1,9 @@
 libsvmx_core_la_SOURCES += \
 	%D%/calls.h \
 	%D%/channel.c %D%/channel.h \
+	%D%/drivers.c %D%/drivers.h \
 	%D%/helper.c %D%/helper.h \
+	%D%/probe.c %D%/probe.h \
 	%D%/proxy.c %D%/proxy.h %D%/proxy_state.h \
 	%D%/proxy_submit.c \
 	%D%/wire.c %D%/wire.h

@@ -25,7 +25,7 @@ struct svmx__proxy_config {
 /*
  * Starts the process and has it open the plugin. `host` gets the lines that the plugin logs and, on failure, the reason. What
  * the plugin answered, or ARGUMENT: it has a device that works in the caller's memory, which another process does not see;
- * DEVICE_LOST: it died, or did not answer in time; UNSUPPORTED, PERMISSION, SYSTEM: no process; MEMORY. On OK the backend is
+ * DEVICE_LOST: it died, or did not answer in time; PERMISSION, SYSTEM: no process; MEMORY. On OK the backend is
  * the caller's, closed by its `close` as any other.
  */
 enum svmx_status svmx__proxy_open(const struct svmx__proxy_config *config, const struct svmx_host *host,

@@ -8,7 +8,7 @@
  */
 #include "plugin/registry.h"
 
-#include "isolate/proxy.h"
+#include "isolate/probe.h"
 #include "plugin/abi.h"
 #include "plugin/loader.h"
 #include <stdio.h>
@@ -353,6 +353,31 @@ static enum svmx_status linked_try(struct opening *opening, const struct candida
     return SVMX_OK;
 }
 
+/* Those without drivers need no probe: what they do they do here anyway. */
+static bool is_probed(const struct opening *opening, const char *name) {
+    return opening->config->probe && strcmp(name, "simd") != 0 && strcmp(name, "sim") != 0;
+}
+
+/* DEVICE_LOST, with its reason: loading it here would have ended, or stopped, this process. */
+static enum svmx_status probe(const struct opening *opening, const struct candidate *candidate,
+                              struct svmx__text *reason) {
+    const uint64_t limit_ns = opening->config->isolate_limit_ns, most_ns = UINT64_C(10000000000);
+    const struct svmx__probe_config config = {.proxy = {.name = candidate->name,
+                                                        .path = candidate->file->path,
+                                                        .backend_path = opening->config->backend_path,
+                                                        .limit_ns = limit_ns < most_ns ? limit_ns : most_ns},
+                                              .folder = opening->config->probe_folder,
+                                              .log = opening->config->log};
+    struct svmx__registry *registry = opening->registry;
+    const struct svmx_host *host;
+    if (!is_probed(opening, candidate->name)) return SVMX_OK;
+    enum svmx_status status = host_make(registry, candidate->name, &host, reason);
+    if (status != SVMX_OK) return status;
+    status = svmx__probe(&config, host, reason);
+    registry->maker.release(registry->maker.user, host);
+    return status;
+}
+
 static enum svmx_status file_try(struct opening *opening, const struct candidate *candidate,
                                  struct svmx__inspected *inspected, struct outcome *outcome) {
     const struct svmx_plugin *plugin;
@@ -363,6 +388,7 @@ static enum svmx_status file_try(struct opening *opening, const struct candidate
         if (!isolated) return svmx__fail(opening->why, SVMX_ERR_MEMORY, "no memory for backend '%s'", candidate->name);
         return instance_open(opening, &isolated->plugin, isolated, outcome);
     }
+    if (status == SVMX_OK) status = probe(opening, candidate, &outcome->reason);
     if (status == SVMX_OK) status = svmx__loader_load(candidate->file, inspected, &plugin, &outcome->reason);
     if (status == SVMX_OK) return instance_open(opening, plugin, NULL, outcome);
     outcome_set(outcome, SVMX_REFUSED, status);

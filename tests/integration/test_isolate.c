@@ -7,47 +7,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "faults_fixture.h"
+#include "isolate_fixture.h"
 #include "mix_op.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define POCL_ICD "/etc/OpenCL/vendors/pocl.icd"
-
-static char path[8192]; /* of plugins: the check plugin's, the real ones */
-
-static void find_plugins(void) {
-    const char *drivers = getenv("SVMX_TEST_DRIVER_PATH"), *plugins = getenv("SVMX_TEST_BACKEND_PATH");
-    if (!drivers || !plugins) cr_skip_test("run by make check, which says where plugins are");
-    (void)snprintf(path, sizeof path, "%s:%s", drivers, plugins);
-}
-
-static struct svmx_options options_of(const char *backends, const char *isolate) {
-    find_plugins();
-    return (struct svmx_options){.size = sizeof(struct svmx_options),
-                                 .backends = backends,
-                                 .policy = "order",
-                                 .backend_path = path,
-                                 .flags = SVMX_OPEN_NO_ENVIRONMENT,
-                                 .log_level = SVMX_LOG_ERROR,
-                                 .log = silent,
-                                 .isolate = isolate};
-}
-
-/* What became of a backend. */
-static struct svmx_load_entry entry_of(svmx_executor_t *executor, const char *name) {
-    struct svmx_load_entry entry = {.size = sizeof entry};
-    for (uint32_t i = 0; i < svmx_load_report_count(executor); i++) {
-        cr_assert_eq(svmx_load_report_get(executor, i, &entry), SVMX_OK);
-        if (strcmp(entry.name, name) == 0) return entry;
-    }
-    cr_assert_fail("no backend %s in the report", name);
-    return entry;
-}
 
 /* The process that a backend runs in. */
 static pid_t process_of(svmx_executor_t *executor, const char *name) {
@@ -56,11 +22,6 @@ static pid_t process_of(svmx_executor_t *executor, const char *name) {
     cr_assert_eq(sscanf(entry.reason, "ready, in process %ld", &pid), 1, "%s", entry.reason);
     cr_assert_eq(kill((pid_t)pid, 0), 0, "there is no process %ld", pid);
     return (pid_t)pid;
-}
-
-static void expect_no_children(void) {
-    cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1, "a process of ours is left");
-    cr_assert_eq(errno, ECHILD);
 }
 
 static void run_isolated(const char *script, unsigned failures) {
@@ -234,26 +195,6 @@ Test(isolate, what_cannot_be_isolated_is_an_error) {
 }
 
 /* ---- the program svmx-host -------------------------------------------------------------------------------------- */
-
-static char folder[64];
-
-static void place(const char *from_variable, const char *name, const char *mode) {
-    char command[16384];
-    (void)snprintf(command, sizeof command, "cp '%s/%s' '%s/%s' && chmod %s '%s/%s'", getenv(from_variable), name,
-                   folder, name, mode, folder, name);
-    cr_assert_eq(system(command), 0, "%s", command);
-}
-
-static void make_folder(void) {
-    (void)snprintf(folder, sizeof folder, "/tmp/svmx-isolate-XXXXXX");
-    cr_assert_not_null(mkdtemp(folder));
-}
-
-static void remove_folder(void) {
-    char command[128];
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_assert_eq(system(command), 0);
-}
 
 Test(isolate, the_program_must_be_there_and_safe) {
     struct svmx_options options = options_of("+check:plain,stop", "check");
