@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	%D%/PLUGIN-GUIDE.md \
 	%D%/PROFILE.md \
 	%D%/RECEIPTS.md \
+	%D%/RELIABILITY.md \
 	%D%/ROUTING.md \
 	%D%/SAMPLING.md \
 	%D%/SIM.md \

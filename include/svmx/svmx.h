@@ -30,6 +30,8 @@
  *   size       A struct with a `size` has it set by the caller, to sizeof. One of an older version, which is smaller, gets
  *              the fields that it has; of a newer one, fields that the library does not know are left as they are.
  *              Smaller than in version 0.1.0 is SVMX_ERR_ARGUMENT.
+ *   fork       An executor is of the process that opened it. In a child that was forked later every call on it, or on a
+ *              batch of it, gives SVMX_ERR_CLOSED; svmx_close and svmx_batch_destroy do nothing. Open another one there.
  *   bits       Which device computed never changes a bit of a result.
  *
  * There is no global state: two executors in one process share nothing but code.
@@ -75,7 +77,8 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executo
 
 /*
  * Closes an executor. Batches that were submitted are completed first, so it may block. Batches that still exist
- * afterwards can be asked how they ended (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. No other
+ * afterwards can be asked how they ended (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. In a process
+ * that was forked after svmx_open it does nothing. No other
  * thread may be inside a call on the executor except in svmx_wait. NULL is fine.
  */
 SVMX_EXPORT void svmx_close(svmx_executor_t *executor);
@@ -274,6 +277,11 @@ SVMX_EXPORT enum svmx_status svmx_batch_set_policy(svmx_batch_t *batch, uint32_t
  * over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t cpu_ns);
 
+/* How long a device may take for each launch of this batch, from hand-over to answer, ns, in place of what the executor has
+ * for it (options.timeout_ms); 0: that again. One that takes longer is given up, and the launch is redone elsewhere. It
+ * stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_batch_set_timeout(svmx_batch_t *batch, uint64_t device_ns);
+
 /* Whether receipts of this batch shall have a hash of the results (XXH3, 64 bits, over the outputs of all tasks in order):
  * costs a reading of all outputs. It stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_hash(svmx_batch_t *batch, bool wanted);
@@ -382,6 +390,19 @@ struct svmx_options {
     uint32_t receipts;      /* SUPERVM_RECEIPTS: how many of the last are kept for svmx_receipts_read; default 1024 */
     /* SUPERVM_PROFILE: file that keeps what was measured, absolute; "off" for none; default "profile" in cache_dir. */
     const char *profile;
+
+    /* SUPERVM_TIMEOUT_MIN_MS: once it is known what such launches take, a device has 8 times what 99 % of them took, at least
+     * this and at most timeout_ms; default 50. As large as timeout_ms: every launch has timeout_ms. */
+    uint32_t timeout_min_ms;
+    uint32_t debug; /* SUPERVM_DEBUG: 1: the log gets the way of every launch, whatever log_level is; default 0 */
+
+    /* SUPERVM_ISOLATE: backends that run in a process of their own each, "opencl,levelzero": a driver that crashes there is a
+     * device that is lost, not the end of this program. Costs some copies and system calls a launch. Default "" = none. */
+    const char *isolate;
+    /* SUPERVM_DRIVER_PROBE: before a plugin with drivers behind it is loaded, another process does so and lists its devices: a
+     * driver that crashes or hangs there costs that backend only. auto: once for each set of drivers, where cache_dir can
+     * keep the verdict; on: also without that, at each svmx_open; off. Default auto. */
+    const char *driver_probe;
 };
 
 /* ---- devices and the load report ---- */
@@ -393,7 +414,7 @@ struct svmx_device {
     uint32_t kind;  /* enum svmx_device_kind */
     uint32_t flags; /* enum svmx_device_flags */
     uint32_t threads;
-    uint32_t usable; /* 0 after it was given up */
+    uint32_t usable; /* 1: it may have work; 0: it is resting or lost */
     uint64_t memory_bytes, max_alloc_bytes;
     /* What it did. */
     uint64_t tasks, launches, bytes_in, bytes_out;
@@ -401,14 +422,29 @@ struct svmx_device {
     uint64_t failures;
     uint64_t
         device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
-    uint64_t backlog_ns; /* what it has still to do, as expected; devices on the host's cores have one backlog */
-    uint32_t clock;      /* enum svmx_device_clock */
-    uint32_t index;      /* its number within its backend: "NAME:INDEX" in SUPERVM_BACKENDS is this one */
+    uint64_t backlog_ns;     /* what it has still to do, as expected; devices on the host's cores have one backlog */
+    uint32_t clock;          /* enum svmx_device_clock */
+    uint32_t index;          /* its number within its backend: "NAME:INDEX" in SUPERVM_BACKENDS is this one */
+    uint32_t health;         /* enum svmx_health */
+    uint32_t strikes;        /* failures that are held against it, 0 to 3 */
+    uint32_t quarantined;    /* operations that it does not get because it gave wrong bytes for them */
+    char health_reason[128]; /* why it is not healthy, else "" */
     /* More of what it did and has; svmx_op_stats_get has it by operation. */
     uint64_t wait_ns, stage_ns, collect_ns,
         compute_ns;  /* beside busy_ns; computing is the useful part of all of them */
     uint64_t queued; /* parts that wait for it now */
     uint64_t pool_bytes, pool_bytes_peak, pool_idle_bytes; /* staging memory held, the most so far, and unused of it */
+};
+
+/* How far a device is trusted, by this executor alone. docs/RELIABILITY.md. */
+enum svmx_health {
+    SVMX_HEALTHY = 1,
+    SVMX_SUSPECT =
+        2, /* it failed lately, or has come back and is watched: each launch is compared with another device */
+    SVMX_RESTING =
+        3, /* three failures within 60 s: it has no work until it is rebuilt and tested; 1 s at first, then longer */
+    SVMX_LOST = 4,       /* it kept work past its deadline, or said that it is lost; then as RESTING */
+    SVMX_QUARANTINED = 5 /* healthy but for operations that it gave wrong bytes for: these it does not get */
 };
 
 /* Whether a device tells how long things took. */
@@ -426,6 +462,14 @@ SVMX_EXPORT uint32_t svmx_device_count(const svmx_executor_t *executor);
 /* Describes a device and its counters at this moment. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index,
                                              struct svmx_device *device);
+
+/*
+ * Forgets what is held against a device and has it rebuilt now: its plugin is opened again, all operations that it served are
+ * tested, and then it serves, or rests. Not its quarantine: that goes with the driver, or with the profile. Returns at
+ * once; svmx_device_get tells how it went. Errors: ARGUMENT (NULL), UNKNOWN (no such number), UNSUPPORTED (the reference code
+ * has nothing to rebuild), CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_device_reset(svmx_executor_t *executor, uint32_t index);
 
 enum svmx_load_verdict {
     SVMX_LOADED = 1,

@@ -19,7 +19,7 @@
 
 enum svmx_status svmx_batch_create(svmx_executor_t *executor, svmx_batch_t **batch) {
     if (!executor || !batch) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     struct svmx_batch *made = calloc(1, sizeof *made);
     if (!made) return SVMX_ERR_MEMORY;
     pthread_condattr_t attributes;
@@ -41,7 +41,7 @@ free_batch:
 }
 
 void svmx_batch_destroy(svmx_batch_t *batch) {
-    if (!batch) return;
+    if (!batch || svmx__is_forked(batch->executor)) return; /* the parent's */
     (void)svmx_cancel(batch);
     (void)svmx_wait(batch, UINT64_MAX);
     /* Whoever completed it may still be leaving its lock. */
@@ -67,8 +67,8 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
 /* The text says what to do if not. */
 enum svmx_status svmx__batch_must_be_building(svmx_batch_t *batch) {
     uint32_t state = atomic_load_explicit(&batch->state, memory_order_acquire);
-    if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire))
-        return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
+    if (svmx__is_closed(batch->executor))
+        return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "%s", svmx__closed_text(batch->executor));
     if (state == SVMX__BUILDING) return SVMX_OK;
     if (state == SVMX__DONE)
         return svmx__fail(&batch->error, SVMX_ERR_STATE,
@@ -86,8 +86,8 @@ static bool is_callers(const svmx_batch_t *batch) {
 static enum svmx_status must_be_callers(svmx_batch_t *batch) {
     if (!batch) return SVMX_ERR_ARGUMENT;
     if (!is_callers(batch)) return SVMX_ERR_STATE;
-    if (!atomic_load_explicit(&batch->executor->closed, memory_order_acquire)) return SVMX_OK;
-    return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
+    if (!svmx__is_closed(batch->executor)) return SVMX_OK;
+    return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "%s", svmx__closed_text(batch->executor));
 }
 
 enum svmx_status svmx_batch_reset(svmx_batch_t *batch) {
@@ -137,6 +137,12 @@ enum svmx_status svmx_batch_set_policy(svmx_batch_t *batch, uint32_t policy) {
 enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t cpu_ns) {
     enum svmx_status status = must_be_callers(batch);
     if (status == SVMX_OK) batch->hint_ns = cpu_ns;
+    return status;
+}
+
+enum svmx_status svmx_batch_set_timeout(svmx_batch_t *batch, uint64_t device_ns) {
+    enum svmx_status status = must_be_callers(batch);
+    if (status == SVMX_OK) batch->timeout_ns = device_ns;
     return status;
 }
 

@@ -30,6 +30,7 @@
 #include <svmx/svmx.h>
 
 struct svmx__device;
+struct svmx__life;
 struct svmx__block;
 
 /* Something for a device's submitter to do. Its queue holds nothing else. */
@@ -107,10 +108,11 @@ struct svmx__part {
     enum svmx_status built; /* what became of the build that it waited for; an error has its reason in `reason` */
 
     /* stage */
+    struct svmx__life *life; /* of the device; set before stage by the self-test, else by stage */
     const struct svmx__layout *layout;
     const struct svmx__pipeline *pipeline; /* set before stage by the self-test, else by stage */
     bool pinned;                           /* the pipeline, by stage; collect unpins it */
-    uint64_t timeout_ns;                   /* of the self-test; 0: timeout_ms */
+    uint64_t timeout_ns;                   /* of the self-test; 0: deadline.c tells */
     struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
     struct svmx__block *block; /* that holds the inputs, which then stay where they are; or NULL */
     uint32_t launches;         /* that brought results */
@@ -124,10 +126,11 @@ struct svmx__part {
     struct svmx_timing timing;
     uint64_t device_ns; /* what learn believes of it; 0: nothing */
     enum svmx_status status;
+    bool compared; /* with a run elsewhere, and found to be right */
 
     /* outputs in the library's memory, until the batch is reset or armed again */
     struct svmx__staging *library;
-    struct svmx__device *library_device; /* whose memory it is */
+    struct svmx__life *library_life; /* whose memory it is */
 
     /* for the receipt */
     uint64_t queued_ns, start_ns, dispatch_ns, done_ns, end_ns;
@@ -178,9 +181,10 @@ struct svmx_batch {
 
     /* Wishes of the caller. */
     uint64_t tag;
-    uint32_t policy;  /* enum svmx_policy; 0: the executor's */
-    uint64_t hint_ns; /* what the caller thinks that it takes on the CPU; 0: nothing */
-    bool hash;        /* receipts have a hash of the results */
+    uint32_t policy;     /* enum svmx_policy; 0: the executor's */
+    uint64_t hint_ns;    /* what the caller thinks that it takes on the CPU; 0: nothing */
+    uint64_t timeout_ns; /* of each launch; 0: the executor's */
+    bool hash;           /* receipts have a hash of the results */
     svmx_done_fn done;
     void *done_user;
     int eventfd;

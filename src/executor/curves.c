@@ -34,7 +34,7 @@ static bool read_cell(void *user, const struct svmx__cell_summary *cell) {
 enum svmx_status svmx_curves_read(const svmx_executor_t *executor, struct svmx_curve_point *points, size_t capacity,
                                   size_t *count) {
     if (!executor || !count || (capacity && !svmx__is_served(points, FIRST_POINT))) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     struct reader reader = {.points = points, .capacity = capacity};
     svmx__model_visit(&executor->model, read_cell, &reader);
     *count = reader.count;

@@ -21,9 +21,7 @@ enum {
     FIRST_STATS = SVMX__THROUGH(struct svmx_stats, pool_bytes_peak)
 };
 
-static bool is_open(const struct svmx_executor *executor) {
-    return executor && !atomic_load_explicit(&executor->closed, memory_order_acquire);
-}
+static bool is_open(const struct svmx_executor *executor) { return executor && !svmx__is_closed(executor); }
 
 static uint64_t read(const _Atomic uint64_t *counter) { return atomic_load_explicit(counter, memory_order_relaxed); }
 
@@ -48,12 +46,29 @@ static void tell_work(const struct svmx__device *from, struct svmx_device *devic
     for (uint32_t i = 0; i < SVMX_FAILURE_LINES; i++) device->failures += sum.failures[i];
 }
 
-static void tell_pool(struct svmx__staging_pool *pool, struct svmx_device *device) {
-    pthread_mutex_lock(&pool->lock);
-    device->pool_bytes += pool->held_bytes;
-    device->pool_bytes_peak += pool->held_bytes_peak;
-    device->pool_idle_bytes += pool->idle_bytes;
-    pthread_mutex_unlock(&pool->lock);
+/* Of all its lives. */
+static void tell_pools(const struct svmx__device *from, struct svmx_device *device) {
+    for (struct svmx__life *life = svmx__life_of(from); life; life = life->before) {
+        pthread_mutex_lock(&life->pool.lock);
+        device->pool_bytes += life->pool.held_bytes;
+        device->pool_bytes_peak += life->pool.held_bytes_peak;
+        device->pool_idle_bytes += life->pool.idle_bytes;
+        pthread_mutex_unlock(&life->pool.lock);
+    }
+}
+
+/* What concerns the whole device first; of one that is healthy, what it was quarantined for last. */
+static void tell_health(struct svmx__device *from, struct svmx_device *device) {
+    struct svmx__health_word word;
+    svmx__health_tell(&from->health, &word);
+    device->health = word.state;
+    device->strikes = word.strikes;
+    memcpy(device->health_reason, word.reason, sizeof device->health_reason);
+    const struct svmx__quarantined *first = svmx__quarantine_of(from);
+    for (const struct svmx__quarantined *at = first; at; at = at->next) device->quarantined++;
+    if (word.state != SVMX_HEALTHY || !first) return;
+    device->health = SVMX_QUARANTINED;
+    (void)snprintf(device->health_reason, sizeof device->health_reason, "%s: %.90s", first->op->name, first->reason);
 }
 
 uint32_t svmx_device_count(const svmx_executor_t *executor) { return is_open(executor) ? executor->device_count : 0; }
@@ -71,7 +86,7 @@ enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index
                               .kind = from->info.kind,
                               .flags = from->info.flags,
                               .threads = from->info.threads,
-                              .usable = atomic_load_explicit(&from->usable, memory_order_relaxed),
+                              .usable = svmx__health_serves(&from->health),
                               .memory_bytes = from->info.memory_bytes,
                               .max_alloc_bytes = from->info.max_alloc_bytes,
                               .index = from->index,
@@ -79,7 +94,8 @@ enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index
                               .queued = read(&from->queue.count),
                               .clock = atomic_load_explicit(&from->clock, memory_order_relaxed)};
     tell_work(from, &now);
-    tell_pool(&from->pool, &now);
+    tell_pools(from, &now);
+    tell_health(from, &now);
     svmx__give(device, &now, sizeof now);
     return SVMX_OK;
 }
@@ -155,7 +171,7 @@ enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name,
         list_names(executor->operations, name, error);
     else
         (void)snprintf(error->text, sizeof error->text, "%s",
-                       status == SVMX_ERR_CLOSED ? "the executor was closed" : "executor, name or op is NULL");
+                       status == SVMX_ERR_CLOSED ? svmx__closed_text(executor) : "executor, name or op is NULL");
     return status;
 }
 
@@ -239,7 +255,8 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
         struct svmx_op_stats sum = {.size = sizeof sum};
         svmx__tally_device(&executor->devices[i], &sum);
         now.launches += sum.launches;
-        add_pool(&now, &executor->devices[i].pool);
+        for (struct svmx__life *life = svmx__life_of(&executor->devices[i]); life; life = life->before)
+            add_pool(&now, &life->pool);
     }
     add_choices(&now, executor);
     svmx__give(stats, &now, sizeof now);

@@ -71,7 +71,10 @@ void svmx__learn(struct svmx__part *part) {
     struct svmx_executor *executor = device->executor;
     const uint64_t run_ns = svmx__clock_since(part->done_ns, part->dispatch_ns); /* it may have failed before */
     struct svmx__sample sample = sample_of(part, run_ns);
-    if (part->status == SVMX_OK) svmx__tally_part(part, &sample);
+    if (part->status == SVMX_OK) {
+        svmx__tally_part(part, &sample);
+        if (!part->joined) svmx__health_good(&device->health, part->compared); /* a chain is one launch */
+    }
     const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
     const bool as_chosen =
         part->status == SVMX_OK && !part->redone && device->id == part->answer.device && !part->links;
@@ -79,6 +82,7 @@ void svmx__learn(struct svmx__part *part) {
                          !executor->choices.frozen && is_worth_it(part, run_ns);
     sample.first_use = part->status == SVMX_OK && is_first(part);
     svmx__receipt_write(part, learned, &sample);
+    if (executor->config.number[SVMX__DEBUG]) svmx__receipt_say(part);
     if (part->chosen && part->links) /* the time is that of all links */
         svmx__uncharge(&executor->choices, &part->answer, 0);
     else if (part->chosen && !as_chosen)

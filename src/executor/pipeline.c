@@ -113,6 +113,8 @@ static enum svmx_status run_on_device(struct svmx__part *part) {
 /* Stages 4 to 7. Ends with the results in place: the last device to try is the reference code. */
 static void run_part(struct svmx__part *part) {
     part->start_ns = part->queued_ns ? svmx__clock_ns() : 0;
+    /* each launch of a device that is watched is compared, and what passes cannot be */
+    if (part->links && svmx__health_is_watched(&part->device->health)) svmx__chain_undo(part);
     if (!part->refused) do {
             part->status = part->links ? svmx__chain_run(part) : run_on_device(part);
         } while (svmx__route_again(part));

@@ -12,6 +12,8 @@
 #include "executor/batch.h"
 #include "executor/executor.h"
 
+#include <inttypes.h>
+
 /* acquire: pairs with the release in svmx__complete */
 static bool is_answered(const svmx_batch_t *batch) {
     return atomic_load_explicit(&batch->answered, memory_order_acquire);
@@ -22,7 +24,7 @@ uint32_t svmx_receipt_count(const svmx_batch_t *batch) { return batch && is_answ
 enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t at, struct svmx_receipt *receipt) {
     if (!batch || !svmx__is_served(receipt, SVMX__FIRST_RECEIPT)) return SVMX_ERR_ARGUMENT;
     if (!is_answered(batch)) return SVMX_ERR_STATE;
-    if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(batch->executor)) return SVMX_ERR_CLOSED;
     if (at >= batch->part_count) return SVMX_ERR_UNKNOWN;
     struct svmx_receipt now;
     svmx__trail_tell(&batch->parts[at].trail, batch->parts[at].reason, &now);
@@ -64,6 +66,30 @@ static void write_candidates(const struct svmx_executor *executor, struct svmx__
         trail->verdict[d] = (uint8_t)verdict_of(executor, part, d, trail->cost_ns[d]);
         if (svmx__is_in(part->answer.waiting, d)) trail->backlog_ns[d] = part->answer.wait_ns[d];
     }
+}
+
+static const char *why_of(uint32_t why) {
+    static const char *const words[] = {
+        [SVMX_WHY_ONLY] = "no other may",        [SVMX_WHY_BEST] = "measured to be best",
+        [SVMX_WHY_BACKLOG] = "the best is busy", [SVMX_WHY_PROBE] = "to learn",
+        [SVMX_WHY_ORDER] = "first in order",     [SVMX_WHY_SPLIT] = "its share"};
+    return why && why < sizeof words / sizeof *words ? words[why] : "?";
+}
+
+void svmx__receipt_say(const struct svmx__part *part) {
+    const struct svmx__trail *trail = &part->trail;
+    const struct svmx__device *device = part->device;
+    struct svmx__log log = device->executor->log;
+    log.level = SVMX_LOG_DEBUG; /* it was asked for */
+    svmx__log(&log, SVMX_LOG_DEBUG,
+              "way of %s: batch tag %" PRIu64 ", %u tasks, %" PRIu64 " units -> %s: %s (%s); ns: wait %" PRIu64
+              ", stage %" PRIu64 ", run %" PRIu64 ", collect %" PRIu64 "%s%s%s",
+              part->op->name, trail->tag, trail->tasks, trail->units, device->backend->name, device->info.name,
+              why_of(trail->why), trail->wait_ns, trail->stage_ns, trail->run_ns, trail->collect_ns,
+              part->status != SVMX_OK ? "; it failed: "
+              : trail->redone         ? "; redone: "
+                                      : "",
+              trail->has_reason ? part->reason : "", part->compared ? "; compared" : "");
 }
 
 /* Field by field: what is not set is left from the last use of the part, so everything is. */

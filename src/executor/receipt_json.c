@@ -144,7 +144,7 @@ static bool is_of(const struct svmx_executor *executor, const struct svmx_receip
 enum svmx_status svmx_receipt_json(const svmx_executor_t *executor, const struct svmx_receipt *given, char *text,
                                    size_t bytes, size_t *length) {
     if (!executor || !svmx__is_served(given, SVMX__FIRST_RECEIPT) || !text) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     const struct svmx_receipt receipt = known_part(given);
     if (!is_of(executor, &receipt)) return SVMX_ERR_UNKNOWN;
     char whole[SVMX__RECEIPT_LINE]; /* the caller's is written on success only */

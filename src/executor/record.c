@@ -119,7 +119,7 @@ static enum svmx_status check_reader(const svmx_executor_t *executor, const uint
                                      const struct svmx_receipt *receipts, size_t capacity, const size_t *count) {
     if (!executor || !from || !count || (capacity && !svmx__is_served(receipts, SVMX__FIRST_RECEIPT)))
         return SVMX_ERR_ARGUMENT;
-    return atomic_load_explicit(&executor->closed, memory_order_acquire) ? SVMX_ERR_CLOSED : SVMX_OK;
+    return svmx__is_closed(executor) ? SVMX_ERR_CLOSED : SVMX_OK;
 }
 
 enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from, struct svmx_receipt *receipts,

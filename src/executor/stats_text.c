@@ -26,7 +26,12 @@ const char *svmx__device_kind_word(uint32_t kind) {
 const char *const svmx__health_words[SVMX__HEALTH_WORDS] = {"healthy", "suspect", "resting", "lost", "quarantined"};
 
 struct svmx__device_health svmx__device_health(const struct svmx_device *device) {
-    return (struct svmx__device_health){.state = svmx__health_words[device->usable ? 0 : 3], .reason = ""};
+    const uint32_t state =
+        device->health >= SVMX_HEALTHY && device->health <= SVMX_QUARANTINED ? device->health : SVMX_LOST;
+    return (struct svmx__device_health){.state = svmx__health_words[state - SVMX_HEALTHY],
+                                        .reason = device->health_reason,
+                                        .strikes = device->strikes,
+                                        .quarantined = device->quarantined};
 }
 
 static bool is_used(const struct svmx__tally *tally) {

@@ -145,7 +145,7 @@ static enum svmx_status enter_queue(struct svmx_batch *batch, bool nonblock) {
     while (executor->under_way >= depth && !nonblock && !atomic_load_explicit(&executor->closed, memory_order_relaxed))
         pthread_cond_wait(&executor->room, &executor->admission);
     if (atomic_load_explicit(&executor->closed, memory_order_relaxed))
-        status = svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
+        status = svmx__fail(&batch->error, SVMX_ERR_CLOSED, "%s", svmx__closed_text(batch->executor));
     else if (executor->under_way >= depth)
         status = svmx__fail(&batch->error, SVMX_BUSY, "%" PRIu64 " batches are under way (queue_depth)", depth);
     else
@@ -171,8 +171,8 @@ void svmx__submit_undo(struct svmx_batch *batch) {
 enum svmx_status svmx__submit(struct svmx_batch *batch, enum svmx__batch_state next, uint32_t flags) {
     uint32_t state = atomic_load_explicit(&batch->state, memory_order_acquire);
     if (state != SVMX__BUILDING && state != SVMX__DONE) return SVMX_ERR_STATE; /* even its text is the library's now */
-    if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire))
-        return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
+    if (svmx__is_closed(batch->executor))
+        return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "%s", svmx__closed_text(batch->executor));
     if (state == SVMX__DONE)
         return svmx__fail(&batch->error, SVMX_ERR_STATE,
                           "this batch has run: svmx_batch_reset empties it, svmx_batch_rearm runs it again");

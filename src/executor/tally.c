@@ -111,7 +111,7 @@ static void read_choices(const struct svmx__choices *choices, uint32_t op, struc
 enum svmx_status svmx_op_stats_get(const svmx_executor_t *executor, uint32_t op, uint32_t device,
                                    struct svmx_op_stats *stats) {
     if (!executor || !svmx__is_served(stats, FIRST_OP_STATS)) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     if (!svmx__operations_by_id(executor->operations, op)) return SVMX_ERR_UNKNOWN;
     if (device >= executor->device_count && device != SVMX_ALL_DEVICES) return SVMX_ERR_UNKNOWN;
     struct svmx_op_stats now = {.size = sizeof now};

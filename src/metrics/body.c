@@ -94,7 +94,9 @@ static enum svmx_status health(struct svmx_metrics *metrics, struct text *text) 
     struct svmx_device device = {.size = sizeof device};
     enum svmx_status status;
     for (uint32_t i = 0; (status = svmx_device_get(metrics->executor, i, &device)) == SVMX_OK; i++)
-        if (!device.usable) add(text, "degraded: %s:%u %s has no work\n", device.backend, device.index, device.name);
+        if (!device.usable)
+            add(text, "degraded: %s:%u (%s) has no work: %s\n", device.backend, device.index, device.name,
+                device.health_reason);
     if (!text->bytes) add(text, "ok\n");
     return status == SVMX_ERR_UNKNOWN ? SVMX_OK : status;
 }

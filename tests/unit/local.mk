@@ -11,10 +11,12 @@ criterion_suites += \
 	%D%/test_clock \
 	%D%/test_config \
 	%D%/test_custom \
+	%D%/test_drivers \
 	%D%/test_elf \
 	%D%/test_example \
 	%D%/test_examples \
 	%D%/test_executor \
+	%D%/test_health \
 	%D%/test_host \
 	%D%/test_infer \
 	%D%/test_inspect \
@@ -80,7 +82,8 @@ criterion_suites += \
 	%D%/test_vm_opcodes \
 	%D%/test_vm_schedule \
 	%D%/test_vm_state \
-	%D%/test_wild
+	%D%/test_wild \
+	%D%/test_wire
 
 # Parts of the command, which is no library.
 %C%_test_samples_SOURCES = %D%/test_samples.c src/cli/samples.c src/cli/samples.h src/cli/text.c
