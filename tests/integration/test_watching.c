@@ -126,6 +126,54 @@ Test(watching, what_waits_is_seen) {
     svmx_close(executor);
 }
 
+/* ---- health in the texts ----------------------------------------------------------------------------------------- */
+
+static char text[1 << 16];
+static size_t length;
+
+static void take(void *user, const char *piece, size_t bytes) {
+    (void)user;
+    cr_assert_lt(length + bytes, sizeof text);
+    memcpy(text + length, piece, bytes);
+    length += bytes;
+    text[length] = '\0';
+}
+
+static const char *text_of(const svmx_executor_t *executor, enum svmx_stats_format format) {
+    length = 0;
+    cr_assert_eq(svmx_stats_write(executor, format, take, NULL), SVMX_OK);
+    return text;
+}
+
+Test(watching, a_device_that_is_lost_is_said_to_be) {
+    fake_start();
+    svmx_executor_t *executor = open_quiet_fake();
+    cr_assert_eq(run_trial(executor).device, 0);
+    fake.fail[FAKE_SUBMIT].from = fake.calls[FAKE_SUBMIT] + 1;
+    fake.fail[FAKE_SUBMIT].count = FAKE_ALL;
+    fake.fail[FAKE_SUBMIT].status = SVMX_ERR_DEVICE_LOST;
+    cr_assert_eq(run_trial(executor).device, 1);
+    cr_assert(strstr(text_of(executor, SVMX_STATS_PROMETHEUS), "\nsvmx_device_usable{device=\"fake:0\"} 0\n"));
+    cr_assert(strstr(text, "\nsvmx_device_health{device=\"fake:0\",state=\"lost\"} 1\n"));
+    cr_assert(strstr(text, "\nsvmx_device_health{device=\"fake:0\",state=\"healthy\"} 0\n"));
+    cr_assert(strstr(text, ",reason=\"device_lost\"} 1\n"));
+    cr_assert(strstr(text_of(executor, SVMX_STATS_JSON), "\"usable\":false,\"health\":\"lost\",\"health_reason\":\""));
+    svmx_close(executor);
+}
+
+Test(watching, strikes_are_shown) {
+    fake_start();
+    svmx_executor_t *executor = open_quiet_fake();
+    cr_assert_eq(run_trial(executor).device, 0);
+    fake.fail[FAKE_SUBMIT].from = fake.calls[FAKE_SUBMIT] + 1;
+    fake.fail[FAKE_SUBMIT].count = 2;
+    fake.fail[FAKE_SUBMIT].status = SVMX_ERR_BACKEND;
+    for (int i = 0; i < 2; i++) cr_assert_eq(run_trial(executor).device, 1);
+    cr_assert(strstr(text_of(executor, SVMX_STATS_PROMETHEUS), "\nsvmx_device_strikes{device=\"fake:0\"} 2\n"));
+    cr_assert(strstr(text, "\nsvmx_device_health{device=\"fake:0\",state=\"suspect\"} 1\n"));
+    svmx_close(executor);
+}
+
 Test(watching, a_batch_without_results_is_counted) {
     struct trial trial;
     struct svmx_options options = {.size = sizeof options, .backends = "none", .flags = SVMX_OPEN_NO_ENVIRONMENT};
