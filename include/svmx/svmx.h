@@ -721,7 +721,9 @@ enum svmx_receipt_flags {
     SVMX_RECEIPT_FIRST_USE = 1 << 0, /* it compiled or allocated what the next ones found */
     SVMX_RECEIPT_CONTENDED = 1 << 1, /* something else wanted the cores meanwhile */
     SVMX_RECEIPT_FAILED = 1 << 2,    /* it has no results, and its batch failed: nobody answered, `reason` says why */
-    SVMX_RECEIPT_FUSED = 1 << 3 /* it was computed in the launch of tasks that it takes results of: its times are 0 */
+    SVMX_RECEIPT_FUSED = 1 << 3, /* it was computed in the launch of tasks that it takes results of: its times are 0 */
+    SVMX_RECEIPT_STRETCH =
+        1 << 4 /* it was computed in one submission with others of its batch: the first of these has the times of all */
 };
 
 /* Why a device was chosen. */

@@ -59,6 +59,9 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
     free(batch->sorted_units);
     free(batch->spans);
     free(batch->chain_commands);
+    free(batch->sources);
+    free(batch->by_level);
+    free(batch->level_start);
     free(batch->piece_units);
     svmx__executor_release(batch->executor);
     free(batch);
@@ -284,6 +287,8 @@ static bool make_room(svmx_batch_t *batch, uint32_t params, uint32_t part) {
                       sizeof *batch->tasks) &&
            svmx__grow((void **)&batch->slots, &batch->slot_capacity, (size_t)batch->slot_count + params,
                       sizeof *batch->slots) &&
+           svmx__grow((void **)&batch->sources, &batch->source_capacity, (size_t)batch->slot_count + params,
+                      sizeof *batch->sources) &&
            svmx__grow((void **)&batch->first_unit, &batch->unit_capacity, (size_t)batch->task_count + 2,
                       sizeof *batch->first_unit) &&
            svmx__grow((void **)&batch->parts, &batch->part_capacity, (size_t)part + 1, sizeof *batch->parts);
@@ -314,8 +319,10 @@ static void note_memory(svmx_batch_t *batch, const struct svmx__op *op, const st
                 part->library_bytes += svmx__align(slots[i].bytes, SVMX__RESULT_ALIGNMENT);
             }
             part->bytes_out += slots[i].bytes;
+            if (args[i].kind == SVMX_ARG_PASSING) part->passing_bytes += slots[i].bytes;
         } else {
             if (args[i].kind == SVMX_ARG_HOST) widen_hull(&batch->in_hull[i], &slots[i]);
+            if (args[i].kind == SVMX_ARG_RESULT) part->taken_bytes += slots[i].bytes;
             part->bytes_in += slots[i].bytes;
         }
     }
@@ -330,7 +337,7 @@ static void start_part(struct svmx__part *part, svmx_batch_t *batch, const struc
     part->level = level;
     part->task_count = 0;
     part->units = part->work = part->bytes_in = part->bytes_out = 0;
-    part->callers_bytes_out = part->library_bytes = 0;
+    part->callers_bytes_out = part->library_bytes = part->taken_bytes = part->passing_bytes = 0;
     part->library = NULL;
     part->device = NULL;
     part->taker = SVMX__NO_PART;
@@ -342,6 +349,7 @@ static void start_part(struct svmx__part *part, svmx_batch_t *batch, const struc
 static void note_origin(svmx_batch_t *batch, struct svmx__task *task, uint32_t at, const struct svmx_arg *arg) {
     if (arg->kind == SVMX_ARG_RESULT) {
         task->results |= UINT32_C(1) << at;
+        batch->sources[task->first_slot + at] = (uint64_t)arg->from.result.task << 32 | arg->from.result.output;
         if (batch->tasks[arg->from.result.task].library >> arg->from.result.output & 1) {
             task->deferred |= UINT32_C(1) << at;
             batch->has_deferred = true;

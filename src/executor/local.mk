@@ -52,6 +52,8 @@ libsvmx_core_la_SOURCES += \
 	%D%/split.c \
 	%D%/stage.c \
 	%D%/stages.h \
+	%D%/stretch.c %D%/stretch.h \
 	%D%/submit.c \
 	%D%/trial.c \
+	%D%/weigh.c \
 	%D%/words.c %D%/words.h

@@ -11,6 +11,7 @@ criterion_suites += \
 	%D%/test_in_place \
 	%D%/test_recovery \
 	%D%/test_registered \
+	%D%/test_stretches \
 	%D%/test_trial
 EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
 
