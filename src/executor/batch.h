@@ -21,6 +21,7 @@
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
+#include "executor/buffer.h"
 #include "executor/choice.h"
 #include "executor/record.h"
 #include "ops/op.h"
@@ -55,6 +56,7 @@ struct svmx__task {
     uint32_t deferred;   /* bit i: one whose address is not known yet: the slot has its task (high half) and output */
     uint32_t library;    /* bit i: argument i is an output in the library's memory */
     uint32_t passing;    /* bit i: one of those that only later tasks read */
+    uint32_t buffers;    /* bit i: argument i is a view of a buffer */
     uint32_t kept;       /* bit i: of those, one that is read behind the stretch that it is in */
     uint64_t units;
 };
@@ -149,8 +151,10 @@ struct svmx__stretch {
     bool barred;      /* one failed: this run of the batch goes part by part */
     bool apart;       /* it did just now: level `from` begins anew */
     uint32_t alignment;
-    uint64_t inputs_at, results_at, passing_at,
-        arena_bytes; /* in its memory; results_at: of those that are read back */
+    /* In its memory, whose first byte is number `base` of the device's; results_at: of those that are read back. */
+    uint64_t base, inputs_at, results_at, passing_at, arena_bytes;
+    uint64_t upload_bytes;     /* of buffers */
+    uint64_t checkpoint_bytes; /* of results in buffers, which are read back behind the others */
 };
 
 /* Where the arguments at one position lie, taken together. Enough to see that nothing overlaps in the usual cases. */
@@ -177,7 +181,12 @@ struct svmx_batch {
     bool has_library, has_deferred; /* any task has */
     struct svmx__block *blocks;     /* svmx_batch_alloc; the newest first */
 
-    /* Of a slot that takes a result: its task (high half) and output. */
+    /* Buffers that tasks name. */
+    struct svmx__use *uses;
+    size_t use_capacity;
+    uint32_t use_count;
+
+    /* Of a slot that takes a result: its task (high half) and output; of a view: the number of its use. */
     uint64_t *sources;
     size_t source_capacity;
 

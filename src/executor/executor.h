@@ -19,6 +19,7 @@
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
 #include "executor/batch.h"
+#include "executor/buffer.h"
 #include "executor/choice.h"
 #include "executor/config.h"
 #include "executor/health.h"
@@ -62,9 +63,10 @@ struct svmx__life {
     struct svmx__backend *backend; /* in the first life the registry's, later `own` */
     struct svmx__backend own;
     struct svmx__staging_pool pool;
-    uint32_t number;       /* from 0; in the keys of its pipelines */
-    atomic_bool over;      /* the device was given up, or has another one: no more work */
-    atomic_bool abandoned; /* it holds memory of ours past a deadline: its backend is never closed */
+    struct svmx__heap heap; /* of buffers */
+    uint32_t number;        /* from 0; in the keys of its pipelines */
+    atomic_bool over;       /* the device was given up, or has another one: no more work */
+    atomic_bool abandoned;  /* it holds memory of ours past a deadline: its backend is never closed */
     struct svmx__life *before;
 };
 

@@ -3,6 +3,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/bandwidth.c \
 	%D%/batch.c %D%/batch.h \
 	%D%/bucket.c \
+	%D%/buffer.c %D%/buffer.h \
 	%D%/builder.c \
 	%D%/cached.c \
 	%D%/cell.c %D%/cell.h \

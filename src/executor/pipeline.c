@@ -281,6 +281,7 @@ static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
         return status;
     }
     svmx__chains_find(batch);
+    svmx__buffers_begin(batch);
     batch->error.line[0] = '\0';
     atomic_store_explicit(&batch->failed, false, memory_order_relaxed);
     batch->level = 0;

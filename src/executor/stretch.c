@@ -6,6 +6,9 @@
  *   [table of a part] ... [input from outside] ... [result that is read back] ... [result that passes] ...
  *    <---------------- copied in ---------------->  <------ copied out ------->
  *
+ * Where tasks name buffers, that memory lies behind them in the heap of the device (buffer.h), and kernels read and write
+ * them where they are; what is written there comes back behind the other results.
+ *
  * Tasks are taken in the order in which they were added, so that whoever takes a result comes behind it. Where the device
  * uses staging memory in place, nothing is copied. The memory is that of the first part, whom collect knows.
  *
@@ -48,12 +51,19 @@ static uint64_t table_bytes(const struct svmx__part *part) {
 
 /* ---- who is what ------------------------------------------------------------------------------------------------- */
 
-enum place { VALUE, FROM_OUTSIDE, FROM_INSIDE, READ_BACK, PASSING };
+enum place { VALUE, FROM_OUTSIDE, FROM_INSIDE, FROM_BUFFER, READ_BACK, PASSING, TO_BUFFER };
+
+/* The use behind a view. */
+static struct svmx__use *use_at(const struct svmx_batch *batch, const struct svmx__task *task, uint32_t at) {
+    return &batch->uses[batch->sources[task->first_slot + at]];
+}
 
 static enum place place_of(const struct svmx_batch *batch, const struct svmx__task *task, const struct svmx__op *op,
                            uint32_t at) {
     const uint32_t bit = UINT32_C(1) << at;
     if (op->params[at].shape == SVMX_SCALAR) return VALUE;
+    if (task->buffers & bit && use_at(batch, task, at)->resident)
+        return op->params[at].direction == SVMX_OUT ? TO_BUFFER : FROM_BUFFER;
     if (op->params[at].direction == SVMX_OUT) return task->passing & ~task->kept & bit ? PASSING : READ_BACK;
     if (!(task->results & bit)) return FROM_OUTSIDE;
     const struct svmx__task *source = &batch->tasks[batch->sources[task->first_slot + at] >> 32];
@@ -76,15 +86,17 @@ static bool visit(struct svmx_batch *batch, visit_fn function, void *user) {
 /* ---- measuring --------------------------------------------------------------------------------------------------- */
 
 struct sizes {
-    uint64_t in, read_back, passing; /* tables are in `in` */
+    uint64_t in, read_back, passing, to_buffers; /* tables are in `in` */
     uint64_t alignment;
 };
 
 static bool measure_slot(void *user, struct svmx__part *part, uint32_t task, uint32_t at, enum place place) {
     struct sizes *sizes = user;
-    uint64_t *const sums[] = {
-        [FROM_OUTSIDE] = &sizes->in, [READ_BACK] = &sizes->read_back, [PASSING] = &sizes->passing};
-    if (place == VALUE || place == FROM_INSIDE) return true;
+    uint64_t *const sums[] = {[FROM_OUTSIDE] = &sizes->in,
+                              [READ_BACK] = &sizes->read_back,
+                              [PASSING] = &sizes->passing,
+                              [TO_BUFFER] = &sizes->to_buffers};
+    if (place == VALUE || place == FROM_INSIDE || place == FROM_BUFFER) return true;
     const uint64_t bytes = row_of(part, part->batch->tasks[task].row)[at].bytes;
     return svmx__add(*sums[place], svmx__align(bytes, sizes->alignment), sums[place]);
 }
@@ -104,6 +116,7 @@ static bool measure(struct svmx__part *head) {
     stretch->inputs_at = sizes.in;
     if (!visit(batch, measure_slot, &sizes)) return false;
     stretch->results_at = sizes.in;
+    stretch->checkpoint_bytes = sizes.to_buffers;
     return svmx__add(sizes.in, sizes.read_back, &stretch->passing_at) &&
            svmx__add(stretch->passing_at, sizes.passing, &stretch->arena_bytes);
 }
@@ -113,7 +126,7 @@ static bool measure(struct svmx__part *head) {
 /* Tables and inputs are written to memory of the host's, at the offsets that they will have. */
 struct fill {
     unsigned char *to;
-    uint64_t in_at, results_at, passing_at, copied_bytes;
+    uint64_t base, in_at, results_at, passing_at, copied_bytes;
     uint32_t alignment;
 };
 
@@ -144,15 +157,19 @@ static bool fill_slot(void *user, struct svmx__part *part, uint32_t number, uint
     struct svmx_slot slot = row_of(part, task->row)[at];
     if (place == FROM_OUTSIDE) {
         const void *from = outside(batch, task, &slot, at);
-        slot.at = give(fill, &fill->in_at, slot.bytes);
-        if (slot.bytes) memcpy(fill->to + slot.at, from, (size_t)slot.bytes);
+        const uint64_t to = give(fill, &fill->in_at, slot.bytes);
+        if (slot.bytes) memcpy(fill->to + to, from, (size_t)slot.bytes);
+        slot.at = fill->base + to;
         fill->copied_bytes += slot.bytes;
+    } else if (place == FROM_BUFFER || place == TO_BUFFER) {
+        const struct svmx_buffer *buffer = use_at(batch, task, at)->buffer;
+        slot.at = buffer->copies[part->device->id].at + (slot.at - (uintptr_t)buffer->host);
     } else if (place == FROM_INSIDE) {
         const uint64_t source = batch->sources[task->first_slot + at];
         const struct svmx__task *from = &batch->tasks[source >> 32];
         slot.at = table_row(fill, &batch->parts[from->part], from->row)[(uint32_t)source].at;
     } else if (place != VALUE) {
-        slot.at = give(fill, place == READ_BACK ? &fill->results_at : &fill->passing_at, slot.bytes);
+        slot.at = fill->base + give(fill, place == READ_BACK ? &fill->results_at : &fill->passing_at, slot.bytes);
     }
     table_row(fill, part, task->row)[at] = slot;
     return true;
@@ -162,6 +179,7 @@ static void fill_all(struct svmx__part *head) {
     struct svmx_batch *batch = head->batch;
     const struct svmx__stretch *stretch = &batch->stretch;
     struct fill fill = {.to = head->staging_in->host,
+                        .base = stretch->base,
                         .in_at = stretch->inputs_at,
                         .results_at = stretch->results_at,
                         .passing_at = stretch->passing_at,
@@ -171,7 +189,61 @@ static void fill_all(struct svmx__part *head) {
     for (uint32_t i = 0; (part = part_at(batch, i)); i++)
         memcpy(fill.to + part->table_at + rows_bytes(part), part->first_unit,
                ((size_t)part->task_count + 1) * sizeof *part->first_unit);
+    uint64_t at = stretch->results_at;
+    for (uint32_t i = 0; i < batch->use_count; i++) {
+        const struct svmx__use *use = &batch->uses[i];
+        if (!use->upload) continue;
+        memcpy(fill.to + at, use->buffer->host, (size_t)use->buffer->bytes);
+        at += svmx__align(use->buffer->bytes, fill.alignment);
+        fill.copied_bytes += use->buffer->bytes;
+    }
     head->copied_bytes += fill.copied_bytes;
+}
+
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
+
+/* Of a view of the stretch. */
+static bool note_view(void *user, struct svmx__part *part, uint32_t number, uint32_t at, enum place place) {
+    (void)user, (void)place;
+    const struct svmx_batch *batch = part->batch;
+    const struct svmx__task *task = &batch->tasks[number];
+    if (!(task->buffers >> at & 1)) return true;
+    struct svmx__use *use = use_at(batch, task, at);
+    const uint64_t bytes = row_of(part, task->row)[at].bytes;
+    const bool is_output = part->op->params[at].direction == SVMX_OUT;
+    use->resident = use->aligned && use->buffer->bytes;
+    use->written += is_output;
+    use->written_bytes += is_output ? bytes : 0;
+    use->read += is_output ? 0 : bytes;
+    return true;
+}
+
+/* Which buffers the stretch keeps on the device: none where it uses staging memory in place. */
+static void choose_buffers(struct svmx__part *head) {
+    struct svmx_batch *batch = head->batch;
+    for (uint32_t i = 0; i < batch->use_count; i++) {
+        struct svmx__use *use = &batch->uses[i];
+        use->resident = use->upload = false;
+        use->written = 0;
+        use->written_bytes = use->read = 0;
+    }
+    if (batch->use_count && !shares(head)) (void)visit(batch, note_view, NULL);
+}
+
+static bool has_buffers(const struct svmx_batch *batch) {
+    for (uint32_t i = 0; i < batch->use_count; i++)
+        if (batch->uses[i].resident) return true;
+    return false;
+}
+
+/* All of it went well: what was written is in the copies too. A copy that misses what another part wrote is not good. */
+static void settle_buffers(const struct svmx__part *head) {
+    const struct svmx_batch *batch = head->batch;
+    for (uint32_t i = 0; i < batch->use_count; i++) {
+        const struct svmx__use *use = &batch->uses[i];
+        if (use->resident && use->written == use->writes)
+            atomic_store_explicit(&use->buffer->copies[head->device->id].version, use->after, memory_order_relaxed);
+    }
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -196,17 +268,27 @@ enum {
 /* The first part holds it all: in staging_in what the host writes, in staging_out what it reads, in inputs the memory on the
  * device. Where that is staging memory itself there is staging_in only. */
 static enum svmx_status acquire_all(struct svmx__part *head, uint64_t scratch_bytes) {
-    const struct svmx__stretch *stretch = &head->batch->stretch;
+    struct svmx_batch *batch = head->batch;
+    struct svmx__stretch *stretch = &batch->stretch;
     enum svmx_status status;
+    stretch->base = stretch->upload_bytes = 0;
+    if (has_buffers(batch) && svmx__heap_place(head, stretch->arena_bytes, &stretch->base) != SVMX_OK) {
+        stretch->base = 0;
+        if (!measure(head)) return SVMX_ERR_OVERFLOW; /* they are like other memory now */
+    }
+    const bool in_heap = has_buffers(batch);
+    for (uint32_t i = 0; i < batch->use_count; i++)
+        if (batch->uses[i].upload)
+            stretch->upload_bytes += svmx__align(batch->uses[i].buffer->bytes, stretch->alignment);
     if (shares(head)) {
         status = acquire(head, SVMX_MEMORY_STAGING, BY_KERNELS | BY_HOST, stretch->arena_bytes, &head->staging_in);
     } else {
-        status = acquire(head, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_WRITE | SVMX_USAGE_COPY_SOURCE, stretch->results_at,
-                         &head->staging_in);
+        status = acquire(head, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_WRITE | SVMX_USAGE_COPY_SOURCE,
+                         stretch->results_at + stretch->upload_bytes, &head->staging_in);
         if (status == SVMX_OK)
             status = acquire(head, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_READ | SVMX_USAGE_COPY_TARGET,
-                             stretch->passing_at - stretch->results_at, &head->staging_out);
-        if (status == SVMX_OK)
+                             stretch->passing_at - stretch->results_at + stretch->checkpoint_bytes, &head->staging_out);
+        if (status == SVMX_OK && !in_heap)
             status = acquire(head, SVMX_MEMORY_DEVICE, BY_KERNELS | BY_COPIES, stretch->arena_bytes, &head->inputs);
     }
     if (status != SVMX_OK) return status;
@@ -228,8 +310,9 @@ static void push_copy(struct list *list, uint32_t kind, struct svmx_span source,
     if (source.bytes) push(list, (struct svmx_command){.kind = kind, .as.copy = {source, target}});
 }
 
-static struct svmx_memory *memory_of(const struct svmx__part *head) {
-    return shares(head) ? head->staging_in->memory : head->inputs->memory;
+/* That kernels work in. */
+static const struct svmx__staging *work_of(const struct svmx__part *head) {
+    return shares(head) ? head->staging_in : head->inputs ? head->inputs : head->life->heap.memory;
 }
 
 static uint64_t scratch_bytes_of(const struct svmx__part *part) {
@@ -238,7 +321,8 @@ static uint64_t scratch_bytes_of(const struct svmx__part *part) {
 
 static void push_dispatch(struct list *list, const struct svmx__part *head, const struct svmx__part *part) {
     const unsigned char *table = (const unsigned char *)head->staging_in->host + part->table_at;
-    const struct svmx_span all = {memory_of(head), 0, head->batch->stretch.arena_bytes};
+    const struct svmx__stretch *stretch = &head->batch->stretch;
+    const struct svmx_span all = {work_of(head)->memory, 0, stretch->base + stretch->arena_bytes};
     const uint64_t scratch_bytes = scratch_bytes_of(part);
     push(list, (struct svmx_command){
                    .kind = SVMX_COMMAND_DISPATCH,
@@ -250,7 +334,7 @@ static void push_dispatch(struct list *list, const struct svmx__part *head, cons
                                    .work = part->work,
                                    .inputs = all,
                                    .outputs = all,
-                                   .table = {all.memory, part->table_at, table_bytes(part)},
+                                   .table = {all.memory, stretch->base + part->table_at, table_bytes(part)},
                                    .scratch = {scratch_bytes ? head->scratch->memory : NULL, 0, scratch_bytes}}});
 }
 
@@ -269,28 +353,82 @@ static void push_launches(struct list *list, const struct svmx__part *head) {
     }
 }
 
+/* Tables and inputs, and buffers that are not there yet. */
+static void push_uploads(struct list *list, const struct svmx__part *head) {
+    const struct svmx_batch *batch = head->batch;
+    const struct svmx__stretch *stretch = &batch->stretch;
+    struct svmx_memory *from = head->staging_in->memory, *to = work_of(head)->memory;
+    uint64_t at = stretch->results_at;
+    push_copy(list, SVMX_COMMAND_COPY_IN, (struct svmx_span){from, 0, at}, (struct svmx_span){to, stretch->base, at});
+    for (uint32_t i = 0; i < batch->use_count; i++) {
+        const struct svmx__use *use = &batch->uses[i];
+        const uint64_t bytes = use->buffer->bytes;
+        if (!use->upload) continue;
+        push_copy(list, SVMX_COMMAND_COPY_IN, (struct svmx_span){from, at, bytes},
+                  (struct svmx_span){to, use->buffer->copies[head->device->id].at, bytes});
+        at += svmx__align(bytes, stretch->alignment);
+    }
+    push_barrier(list);
+}
+
+/* Readbacks of views that were written, those that follow one another on both sides as one. */
+struct checkpoint {
+    struct list *list;
+    const struct svmx__part *head;
+    uint64_t at; /* in staging_out */
+};
+
+static bool push_checkpoint(void *user, struct svmx__part *part, uint32_t number, uint32_t at, enum place place) {
+    struct checkpoint *checkpoint = user;
+    const struct svmx__part *head = checkpoint->head;
+    const struct svmx__task *task = &part->batch->tasks[number];
+    if (place != TO_BUFFER) return true;
+    const struct svmx_slot *slot = &row_of(part, task->row)[at];
+    const struct svmx_buffer *buffer = use_at(part->batch, task, at)->buffer;
+    const uint64_t from = buffer->copies[head->device->id].at + (slot->at - (uintptr_t)buffer->host);
+    struct list *list = checkpoint->list;
+    struct svmx_command *before = &list->commands[list->count - 1];
+    struct svmx_copy *last = &before->as.copy;
+    if (before->kind == SVMX_COMMAND_COPY_OUT && last->source.offset + last->source.bytes == from &&
+        last->target.offset + last->target.bytes == checkpoint->at) {
+        last->source.bytes += slot->bytes;
+        last->target.bytes += slot->bytes;
+    } else {
+        push_copy(list, SVMX_COMMAND_COPY_OUT, (struct svmx_span){work_of(head)->memory, from, slot->bytes},
+                  (struct svmx_span){head->staging_out->memory, checkpoint->at, slot->bytes});
+    }
+    checkpoint->at += svmx__align(slot->bytes, head->batch->stretch.alignment);
+    return true;
+}
+
+static void push_readbacks(struct list *list, struct svmx__part *head) {
+    const struct svmx__stretch *stretch = &head->batch->stretch;
+    const uint64_t back = stretch->passing_at - stretch->results_at;
+    struct checkpoint checkpoint = {list, head, back};
+    push_barrier(list);
+    const size_t before = list->count;
+    push_copy(list, SVMX_COMMAND_COPY_OUT,
+              (struct svmx_span){work_of(head)->memory, stretch->base + stretch->results_at, back},
+              (struct svmx_span){head->staging_out->memory, 0, back});
+    if (stretch->checkpoint_bytes) (void)visit(head->batch, push_checkpoint, &checkpoint);
+    head->readbacks = (uint32_t)(list->count - before);
+}
+
 static enum svmx_status write_commands(struct svmx__part *head, struct list *list) {
     struct svmx_batch *batch = head->batch;
     const struct svmx__stretch *stretch = &batch->stretch;
     const uint32_t parts = batch->level_start[stretch->to] - batch->level_start[stretch->from];
-    if (!svmx__grow((void **)&batch->chain_commands, &batch->chain_command_capacity, 2 * (size_t)parts + 4,
+    size_t views = 0;
+    for (uint32_t i = 0; i < batch->use_count; i++) views += 1 + batch->uses[i].written;
+    if (!svmx__grow((void **)&batch->chain_commands, &batch->chain_command_capacity, 2 * (size_t)parts + 4 + views,
                     sizeof *batch->chain_commands)) {
         (void)snprintf(head->reason, sizeof head->reason, "no memory for commands");
         return SVMX_ERR_MEMORY;
     }
     *list = (struct list){.commands = batch->chain_commands};
-    if (!shares(head)) {
-        push_copy(list, SVMX_COMMAND_COPY_IN, (struct svmx_span){head->staging_in->memory, 0, stretch->results_at},
-                  (struct svmx_span){head->inputs->memory, 0, stretch->results_at});
-        push_barrier(list);
-    }
+    if (!shares(head)) push_uploads(list, head);
     push_launches(list, head);
-    const uint64_t back = stretch->passing_at - stretch->results_at;
-    if (shares(head) || !back) return SVMX_OK;
-    push_barrier(list);
-    push_copy(list, SVMX_COMMAND_COPY_OUT, (struct svmx_span){head->inputs->memory, stretch->results_at, back},
-              (struct svmx_span){head->staging_out->memory, 0, back});
-    head->readbacks = 1;
+    if (!shares(head) && head->staging_out) push_readbacks(list, head);
     return SVMX_OK;
 }
 
@@ -342,6 +480,7 @@ static enum svmx_status stage_all(struct svmx__part *head, struct list *list) {
     head->dispatch_ns = 0;
     enum svmx_status status = prepare_all(head, &scratch_bytes);
     if (status != SVMX_OK) return status;
+    choose_buffers(head);
     if (!measure(head)) {
         (void)snprintf(head->reason, sizeof head->reason, "the sizes of its tasks do not fit in 64 bits");
         return SVMX_ERR_OVERFLOW;
@@ -357,7 +496,7 @@ static enum svmx_status stage_all(struct svmx__part *head, struct list *list) {
 /* Results are found as they were placed, not by the table: that is a device's to spoil. */
 struct take {
     unsigned char *from; /* the first result */
-    uint64_t at, copied_bytes;
+    uint64_t at, checkpoint_at, copied_bytes;
     uint32_t alignment;
     bool stays; /* some are left where they are */
 };
@@ -365,9 +504,10 @@ struct take {
 static bool take_slot(void *user, struct svmx__part *part, uint32_t task, uint32_t at, enum place place) {
     struct take *take = user;
     struct svmx_slot *slot = &row_of(part, part->batch->tasks[task].row)[at];
-    if (place != READ_BACK) return true;
-    unsigned char *from = take->from + take->at;
-    take->at += svmx__align(slot->bytes, take->alignment);
+    if (place != READ_BACK && place != TO_BUFFER) return true;
+    uint64_t *next = place == READ_BACK ? &take->at : &take->checkpoint_at;
+    unsigned char *from = take->from + *next;
+    *next += svmx__align(slot->bytes, take->alignment);
     if (!slot->bytes) return true;
     if (slot->at) {
         memcpy((void *)(uintptr_t)slot->at, from, (size_t)slot->bytes);
@@ -382,8 +522,10 @@ static bool take_slot(void *user, struct svmx__part *part, uint32_t task, uint32
 void svmx__stretch_take(struct svmx__part *head) {
     const struct svmx__stretch *stretch = &head->batch->stretch;
     struct svmx__staging **held = shares(head) ? &head->staging_in : &head->staging_out;
+    settle_buffers(head);
     if (!*held) return;
     struct take take = {.from = (unsigned char *)(*held)->host + (shares(head) ? stretch->results_at : 0),
+                        .checkpoint_at = stretch->passing_at - stretch->results_at,
                         .alignment = stretch->alignment};
     (void)visit(head->batch, take_slot, &take);
     head->copied_bytes += take.copied_bytes;

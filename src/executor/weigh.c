@@ -38,10 +38,13 @@ static enum svmx_status sort_levels(struct svmx_batch *batch) {
     return SVMX_OK;
 }
 
+/* How many levels a stretch has at least: one where buffers stay, since then there is something to be saved. */
+static uint32_t levels_worth(const struct svmx_batch *batch) { return batch->use_count ? 1 : 2; }
+
 enum svmx_status svmx__stretches_begin(struct svmx_batch *batch) {
     batch->stretch = (struct svmx__stretch){.from = 0};
     for (uint32_t i = 0; i < batch->part_count; i++) batch->parts[i].stretched = false;
-    return batch->executor->owners && batch->level_count > 1 ? sort_levels(batch) : SVMX_OK;
+    return batch->executor->owners && levels_worth(batch) <= batch->level_count ? sort_levels(batch) : SVMX_OK;
 }
 
 static struct svmx__part *part_at(struct svmx_batch *batch, uint32_t position) {
@@ -105,8 +108,20 @@ static bool weigh_part(struct sum *sum, const struct svmx__part *part, uint32_t 
     return true;
 }
 
-static double together_ns(const struct sum *sum, bool ends_all) {
-    const double bytes = (double)(sum->crossing_bytes + (ends_all ? 0 : sum->last_bytes));
+/* What is read of buffers that are there already. */
+static uint64_t resident_bytes(const struct svmx_batch *batch, uint32_t device) {
+    uint64_t sum = 0;
+    if (!batch->use_count) return 0;
+    const struct svmx__heap *heap = &svmx__life_of(&batch->executor->devices[device])->heap;
+    const uint64_t generation = atomic_load_explicit(&heap->generation, memory_order_relaxed);
+    for (uint32_t i = 0; i < batch->use_count; i++)
+        if (svmx__use_is_good(&batch->uses[i], device, generation)) sum += batch->uses[i].read_bytes;
+    return sum;
+}
+
+static double together_ns(const struct sum *sum, bool ends_all, double resident_bytes) {
+    const double crossing = (double)(sum->crossing_bytes + (ends_all ? 0 : sum->last_bytes)) - resident_bytes;
+    const double bytes = crossing > 0 ? crossing : 0;
     const double per_byte = sum->transfer_bytes > 0 ? sum->transfer_ns / sum->transfer_bytes : 0;
     return sum->setup_ns + sum->compute_ns + bytes * per_byte;
 }
@@ -150,13 +165,14 @@ static bool add_level(struct svmx_batch *batch, uint32_t level, bool is_free, st
 static bool weigh_on(struct svmx_batch *batch, uint32_t device, uint32_t end, struct offer *best) {
     const struct svmx__choices *choices = &batch->executor->choices;
     const bool is_free = is_left_to(part_at(batch, batch->level_start[batch->level]), device);
+    const double resident = (double)resident_bytes(batch, device);
     struct sum sum = {0};
     struct offer offer = {.device = device, .ready = true};
     bool found = false;
     for (uint32_t level = batch->level; level < end && add_level(batch, level, is_free, &sum, &offer); level++) {
-        if (level == batch->level) continue; /* one level is no stretch */
+        if (level + 1 - batch->level < levels_worth(batch)) continue;
         offer.to = level + 1;
-        offer.together_ns = together_ns(&sum, level + 1 == batch->level_count);
+        offer.together_ns = together_ns(&sum, level + 1 == batch->level_count, resident);
         const double finish_ns = offer.together_ns + (double)svmx__backlog_ns(choices, device);
         offer.saved_ns = sum.apart_ns - finish_ns;
         const bool pays = finish_ns < sum.apart_ns * choices->margin;
@@ -265,7 +281,7 @@ static void join(struct svmx_batch *batch, const struct offer *offer) {
 bool svmx__stretch_join(struct svmx_batch *batch) {
     struct svmx__stretch *stretch = &batch->stretch;
     struct offer best;
-    if (!batch->executor->owners || batch->level + 1 >= batch->level_count) return false;
+    if (!batch->executor->owners || batch->level_count - batch->level < levels_worth(batch)) return false;
     if (stretch->barred || batch->level < stretch->look_at) return false;
     const uint32_t end = consider(batch);
     if (is_too_little(batch, end)) {

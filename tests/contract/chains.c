@@ -5,7 +5,7 @@
  *   a + b -> x b -> gelu -> softmax -> times a matrix -> the largest difference to the softmax's input
  *   keccak256 of messages -> the root of their digests           (several passes, memory between them)
  *
- * Two rows of each of different sizes. SIMD, PoCL, Rusticl, oclgrind, and the Level Zero test driver in any order that the
+ * Two rows of each of different sizes. The matrix and what the softmax gives are buffers. SIMD, PoCL, Rusticl, oclgrind, and the Level Zero test driver in any order that the
  * specification allows. A driver that is not there is a test skipped; an operation that a device does not serve is computed
  * by the reference code, in the middle of the chain: the rest is still compared.
  *
@@ -25,6 +25,9 @@ enum { ROWS = 2, WIDTH = 16, MOST = 64 * WIDTH, MESSAGES = 37, BYTES = 32, LEVEL
 static float a[ROWS][MOST], b[ROWS][MOST], matrix[WIDTH * WIDTH];
 static uint8_t text[MESSAGES * BYTES];
 static uint64_t cuts[MESSAGES + 1];
+
+/* Of one of the executors. */
+static svmx_buffer_t *factor, *softmaxes;
 
 struct answers {
     float product[ROWS][MOST], softmax[ROWS][MOST], difference[ROWS];
@@ -59,12 +62,12 @@ static void add_row(svmx_batch_t *batch, struct answers *to, int r) {
     const uint32_t y = add(batch, SVMX_OP_VEC_MUL_F32, product, 3);
     const struct svmx_arg gelu[] = {svmx_out_passing(SVMX_F32, n), svmx_result_of(SVMX_F32, y, 0)};
     const uint32_t z = add(batch, SVMX_OP_GELU_F32, gelu, 2);
-    const struct svmx_arg softmax[] = {svmx_out(SVMX_F32, to->softmax[r], n), svmx_result_of(SVMX_F32, z, 0),
-                                       svmx_u64(WIDTH)};
+    const struct svmx_arg softmax[] = {svmx_view(SVMX_F32, softmaxes, (uint64_t)r * MOST, n),
+                                       svmx_result_of(SVMX_F32, z, 0), svmx_u64(WIDTH)};
     const uint32_t s = add(batch, SVMX_OP_SOFTMAX_F32, softmax, 3);
     const struct svmx_arg times[] = {svmx_out_library(SVMX_F32, n),
                                      svmx_result_of(SVMX_F32, s, 0),
-                                     svmx_in(SVMX_F32, matrix, WIDTH * WIDTH),
+                                     svmx_view(SVMX_F32, factor, 0, WIDTH * WIDTH),
                                      svmx_u64(n / WIDTH),
                                      svmx_u64(WIDTH),
                                      svmx_u64(WIDTH)};
@@ -83,11 +86,20 @@ static void add_tree(svmx_batch_t *batch, struct answers *to) {
     (void)add(batch, SVMX_OP_MERKLE_ROOT_KECCAK256, root, 3);
 }
 
+static void make_buffers(svmx_executor_t *executor) {
+    svmx_buffer_destroy(factor);
+    svmx_buffer_destroy(softmaxes);
+    cr_assert_eq(svmx_buffer_create(executor, sizeof matrix, &factor), SVMX_OK);
+    cr_assert_eq(svmx_buffer_write(factor, 0, matrix, sizeof matrix), SVMX_OK);
+    cr_assert_eq(svmx_buffer_create(executor, sizeof(float) * ROWS * MOST, &softmaxes), SVMX_OK);
+}
+
 static void compute(svmx_batch_t *batch, struct answers *to) {
     memset(to, 0x5a, sizeof *to);
     for (int r = 0; r < ROWS; r++) add_row(batch, to, r);
     add_tree(batch, to);
     cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert_eq(svmx_buffer_read(softmaxes, 0, to->softmax, sizeof to->softmax), SVMX_OK);
     for (uint32_t r = 0; r < ROWS; r++) {
         void *data;
         uint64_t bytes;
@@ -113,7 +125,9 @@ static void compare_on(const char *backends) {
     fill();
     snprintf(target.backends, sizeof target.backends, "%s", backends);
     struct pair pair = pair_open(&target);
+    make_buffers(pair.reference);
     compute(pair.reference_batch, &expected);
+    make_buffers(pair.tested);
     for (int run = 0; run < 3; run++) { /* pipelines are built meanwhile */
         cr_assert_eq(svmx_batch_reset(pair.tested_batch), SVMX_OK);
         compute(pair.tested_batch, &actual);
@@ -125,6 +139,8 @@ static void compare_on(const char *backends) {
     fflush(stdout);
     cr_assert_gt(own, 0);
     if (own == LEVELS + 2 && !(device.flags & SVMX_DEVICE_HOST_MEMORY)) cr_assert_eq(stretched, own);
+    svmx_buffer_destroy(factor);
+    svmx_buffer_destroy(softmaxes);
     pair_close(&pair);
 }
 

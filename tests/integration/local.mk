@@ -2,6 +2,7 @@ criterion_suites += \
 	%D%/test_alloc_faults \
 	%D%/test_async \
 	%D%/test_bad_input \
+	%D%/test_buffers \
 	%D%/test_chains \
 	%D%/test_fused \
 	%D%/test_faults \
