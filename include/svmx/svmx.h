@@ -361,6 +361,16 @@ SVMX_EXPORT enum svmx_status svmx_cancel(svmx_batch_t *batch);
  * it has not run), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_rearm(svmx_batch_t *batch);
 
+/*
+ * Recorded batches: the same tasks many times, with other data in the same memory or buffers. Record checks the batch as a
+ * whole and closes it to new tasks, until svmx_batch_reset; what is found out about its tasks is kept. Replay runs it and
+ * waits, as svmx_run does, any number of times without svmx_batch_rearm, and allocates nothing once it has run. A recorded
+ * batch may as well be armed again and submitted. Offsets of messages must not change. Errors of record: ARGUMENT (NULL,
+ * overlap), STATE (submitted already), MEMORY, CLOSED; of replay: as svmx_run, and STATE if it is not recorded.
+ */
+SVMX_EXPORT enum svmx_status svmx_batch_record(svmx_batch_t *batch);
+SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_batch_replay(svmx_batch_t *batch);
+
 /* ==== ADVANCED ================================================================================================ */
 
 /* Gets each line of the log, without a newline. Called from any thread; must not call back into the executor. */

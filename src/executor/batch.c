@@ -106,7 +106,7 @@ enum svmx_status svmx_batch_reset(svmx_batch_t *batch) {
     batch->task_count = batch->slot_count = batch->part_count = batch->level_count = 0;
     for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->out_hull[i].high = batch->out_hull[i].low = 0;
     for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->in_hull[i].high = batch->in_hull[i].low = 0;
-    batch->overlap_checked = false;
+    batch->overlap_checked = batch->recorded = batch->laid_out = false;
     atomic_store_explicit(&batch->answered, false, memory_order_relaxed);
     batch->error.line[0] = '\0';
     atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
@@ -464,6 +464,8 @@ enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struc
     enum svmx_status status = svmx__batch_must_be_building(batch);
     if (status != SVMX_OK) return status;
     struct svmx__text *why = &batch->error;
+    if (batch->recorded)
+        return svmx__fail(why, SVMX_ERR_STATE, "this batch is recorded: svmx_batch_reset empties it for other tasks");
     const struct svmx__op *op = svmx__operations_by_id(batch->executor->operations, op_id);
     if (!op) return svmx__fail(why, SVMX_ERR_UNKNOWN, "no operation has the number %" PRIu32, op_id);
     if (!args) return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: args is NULL", op->name);

@@ -44,6 +44,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/receipt.c \
 	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \
+	%D%/recorded.c \
 	%D%/recovery.c \
 	%D%/register.c \
 	%D%/replay.c \

@@ -280,6 +280,7 @@ static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
         svmx__submit_undo(batch);
         return status;
     }
+    batch->laid_out = batch->recorded;
     svmx__chains_find(batch);
     svmx__buffers_begin(batch);
     batch->error.line[0] = '\0';

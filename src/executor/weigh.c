@@ -44,6 +44,7 @@ static uint32_t levels_worth(const struct svmx_batch *batch) { return batch->use
 enum svmx_status svmx__stretches_begin(struct svmx_batch *batch) {
     batch->stretch = (struct svmx__stretch){.from = 0};
     for (uint32_t i = 0; i < batch->part_count; i++) batch->parts[i].stretched = false;
+    if (batch->laid_out) return SVMX_OK;
     return batch->executor->owners && levels_worth(batch) <= batch->level_count ? sort_levels(batch) : SVMX_OK;
 }
 
