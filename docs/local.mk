@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	%D%/FIGURES.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
+	%D%/ISOLATION.md \
 	%D%/KERNELS.md \
 	%D%/LEVEL-ZERO.md \
 	%D%/MIGRATION.md \
@@ -31,6 +32,8 @@ EXTRA_DIST += \
 	%D%/adr/0009-the-core-measures-variants.md \
 	%D%/adr/0010-arithmetic-is-measured-not-declared.md \
 	%D%/adr/0011-spirv-one-module-a-variant.md \
+	%D%/adr/0020-isolation-by-a-proxy.md \
+	%D%/adr/0021-drivers-are-tried-once.md \
 	%D%/examples/README.md \
 	%D%/examples/panels.html \
 	%D%/examples/report.html \
