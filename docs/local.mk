@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	%D%/FIGURES.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
+	%D%/ISOLATION.md \
 	%D%/KERNELS.md \
 	%D%/LEVEL-ZERO.md \
 	%D%/MIGRATION.md \
@@ -32,6 +33,8 @@ EXTRA_DIST += \
 	%D%/adr/0009-the-core-measures-variants.md \
 	%D%/adr/0010-arithmetic-is-measured-not-declared.md \
 	%D%/adr/0011-spirv-one-module-a-variant.md \
+	%D%/adr/0020-isolation-by-a-proxy.md \
+	%D%/adr/0021-drivers-are-tried-once.md \
 	%D%/adr/0025-levels-in-one-submission.md \
 	%D%/adr/0026-buffers-the-host-copy-is-whole.md \
 	%D%/examples/README.md \
