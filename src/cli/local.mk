@@ -23,6 +23,7 @@ svmx_SOURCES = \
 	%D%/cmd_serve.c \
 	%D%/cmd_stats.c \
 	%D%/cmd_top.c \
+	%D%/cmd_trace.c \
 	%D%/cmd_tune.c \
 	%D%/command.h \
 	%D%/conform.h \
@@ -35,6 +36,7 @@ svmx_SOURCES = \
 	%D%/json.c %D%/json.h \
 	%D%/lines.c %D%/lines.h \
 	%D%/load.c %D%/load.h \
+	%D%/log.c %D%/log.h \
 	%D%/main.c \
 	%D%/plot_svg.c \
 	%D%/plot_text.c \
@@ -66,5 +68,7 @@ svmx_SOURCES = \
 	%D%/top.h \
 	%D%/top_source.c \
 	%D%/top_view.c \
+	%D%/trace.h \
+	%D%/trace_events.c \
 	%D%/trial.h \
 	%D%/wild.c %D%/wild.h

@@ -12,6 +12,7 @@
 #include "executor/arena.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
+#include "executor/stretch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -87,9 +88,13 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
     if (status == SVMX_OK && part->ticket != 0) status = retire_ticket(part);
     part->done_ns = svmx__clock_ns();
     part->compared = false;
-    const bool alone = part->batch && !part->links && !part->joined; /* else it was not watched when it started */
+    const bool alone =
+        part->batch && !part->links && !part->joined && !part->stretched; /* else it was not watched when it started */
     if (status == SVMX_OK && alone && svmx__health_is_watched(&part->device->health)) status = svmx__compare(part);
-    if (status == SVMX_OK && !part->device->host_memory) take_results(part);
+    if (status == SVMX_OK && part->stretched)
+        svmx__stretch_take(part);
+    else if (status == SVMX_OK && !part->device->host_memory)
+        take_results(part);
     if (status == SVMX_TIMEOUT)
         set_aside(part);
     else

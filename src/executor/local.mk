@@ -3,6 +3,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/bandwidth.c \
 	%D%/batch.c %D%/batch.h \
 	%D%/bucket.c \
+	%D%/buffer.c %D%/buffer.h \
 	%D%/builder.c \
 	%D%/cached.c \
 	%D%/cell.c %D%/cell.h \
@@ -44,6 +45,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/receipt.c \
 	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \
+	%D%/recorded.c \
 	%D%/recovery.c \
 	%D%/register.c \
 	%D%/replay.c \
@@ -56,7 +58,9 @@ libsvmx_core_la_SOURCES += \
 	%D%/stats_json.c \
 	%D%/stats_prometheus.c \
 	%D%/stats_text.c %D%/stats_text.h \
+	%D%/stretch.c %D%/stretch.h \
 	%D%/submit.c \
 	%D%/tally.c %D%/tally.h \
 	%D%/trial.c \
+	%D%/weigh.c \
 	%D%/words.c %D%/words.h

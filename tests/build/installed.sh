@@ -61,6 +61,10 @@ if [ -e "$stage$lib/svmx/backends/simd.so" ]; then
     try "the installed plugin is found without being told where" \
         sh -c "'$stage$bin/svmx' devices --backend +simd | grep simd"
 fi
+if [ -e "$stage$lib/svmx/backends/sim.so" ]; then
+    try "the installed svmx-host runs a plugin" \
+        sh -c "SUPERVM_ISOLATE=sim '$stage$bin/svmx' devices --backend +sim | grep sim"
+fi
 if [ -e "$stage$lib/pkgconfig/svmx-metrics.pc" ]; then
     cat >"$work/watched.c" <<'PROGRAM'
 #include <stdio.h>
