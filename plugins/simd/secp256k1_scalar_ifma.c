@@ -65,13 +65,11 @@ static void invert(struct scalar *x) {
 void simd_secp256k1_scalar_inverse(struct scalar *x, struct scalar *spare, unsigned count) {
     const struct scalar square = scalar_of(square_r);
     struct scalar all, one;
-    for (unsigned i = 0; i < count; i++) {
-        multiply(&x[i], &x[i], &square);
+    for (unsigned i = 0; i < count; i++) multiply(&x[i], &x[i], &square);
+    all = x[0];
+    for (unsigned i = 1; i < count; i++) {
         spare[i] = all;
-        if (i == 0)
-            all = x[0];
-        else
-            multiply(&all, &all, &x[i]);
+        multiply(&all, &all, &x[i]);
     }
     invert(&all);
     for (unsigned i = count; --i > 0;) {
