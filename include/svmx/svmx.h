@@ -30,6 +30,8 @@
  *   size       A struct with a `size` has it set by the caller, to sizeof. One of an older version, which is smaller, gets
  *              the fields that it has; of a newer one, fields that the library does not know are left as they are.
  *              Smaller than in version 0.1.0 is SVMX_ERR_ARGUMENT.
+ *   fork       An executor is of the process that opened it. In a child that was forked later every call on it, or on a
+ *              batch of it, gives SVMX_ERR_CLOSED; svmx_close and svmx_batch_destroy do nothing. Open another one there.
  *   bits       Which device computed never changes a bit of a result.
  *
  * There is no global state: two executors in one process share nothing but code.
@@ -52,6 +54,7 @@ extern "C" {
 
 typedef struct svmx_executor svmx_executor_t;
 typedef struct svmx_batch svmx_batch_t;
+typedef struct svmx_buffer svmx_buffer_t;
 struct svmx_options; /* ADVANCED */
 
 /* Why a call without a batch failed. */
@@ -75,7 +78,8 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executo
 
 /*
  * Closes an executor. Batches that were submitted are completed first, so it may block. Batches that still exist
- * afterwards can be asked how they ended (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. No other
+ * afterwards can be asked how they ended (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. In a process
+ * that was forked after svmx_open it does nothing. No other
  * thread may be inside a call on the executor except in svmx_wait. NULL is fine.
  */
 SVMX_EXPORT void svmx_close(svmx_executor_t *executor);
@@ -121,7 +125,7 @@ enum svmx_arg_kind {
     SVMX_ARG_HOST = 1,    /* memory of the caller */
     SVMX_ARG_SCALAR = 2,  /* a value */
     SVMX_ARG_RESULT = 3,  /* an output of an earlier task of the same batch, as input */
-    SVMX_ARG_BUFFER = 4,  /* a buffer that stays on devices; reserved: SVMX_ERR_UNSUPPORTED in this version */
+    SVMX_ARG_BUFFER = 4,  /* a view of a buffer that stays on devices */
     SVMX_ARG_LIBRARY = 5, /* an output in memory of the library: svmx_result tells where */
     SVMX_ARG_PASSING = 6  /* an output that only later tasks of the same batch read */
 };
@@ -135,11 +139,12 @@ struct svmx_arg {
         const void *in;
         void *out;
         uint64_t bits; /* a scalar, in its low bytes */
+        svmx_buffer_t *buffer;
         struct {
             uint32_t task, output;
         } result;
     } from;
-    uint64_t reserved; /* 0 */
+    uint64_t offset; /* of a view, bytes from the start of its buffer; else 0 */
 };
 
 /* Size of one element of a type in bytes, 0 for an unknown type. */
@@ -223,15 +228,46 @@ static inline struct svmx_arg svmx_result_of(enum svmx_type type, uint32_t task,
     return arg;
 }
 
+/* `count` elements of a buffer from number `first` on, to read or to write. Best where that is a multiple of 64 bytes. */
+static inline struct svmx_arg svmx_view(enum svmx_type type, svmx_buffer_t *buffer, uint64_t first, uint64_t count) {
+    uint64_t size = svmx_type_bytes(type);
+    struct svmx_arg arg = svmx_in(type, (const void *)0, count);
+    arg.kind = SVMX_ARG_BUFFER;
+    arg.from.buffer = buffer;
+    arg.offset = first <= (UINT64_MAX >> 4) ? first * size : UINT64_MAX;
+    return arg;
+}
+
 /*
  * Adds a task: operation `op` (ops.h, or svmx_op_find) with its arguments in the order of its signature, outputs first.
  * Checks everything that can be checked without running. A refused task leaves the batch as it was. Tasks of one
  * batch run in any order, except that a task runs after those whose results it takes. Errors: UNKNOWN (op), ARGUMENT
  * (NULL, count, type, lengths that disagree, a result that does not exist, what the operation refuses), OVERFLOW (a
- * size), UNSUPPORTED (a buffer), STATE (submitted already), MEMORY, CLOSED. Does not block.
+ * size, a view that ends behind its buffer), UNSUPPORTED (a result where data is checked), STATE (submitted already), MEMORY, CLOSED. Does not block.
  */
 SVMX_EXPORT enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op, const struct svmx_arg *args,
                                             size_t arg_count);
+
+/*
+ * Data that stays. A buffer is memory of the library that tasks name by views (svmx_view), as inputs and as outputs. Devices
+ * with memory of their own keep a copy: what many batches read is uploaded once, what one batch wrote there the next reads
+ * there, and what is there already counts when a device is chosen. The host's copy is whole whenever no batch that writes to
+ * the buffer is under way, so a device that is lost takes nothing with it. The rules for memory hold for a buffer: while a
+ * batch is under way nobody writes what it reads or touches what it writes, and within a batch no output overlaps anything.
+ * Copies are of whole buffers: data that is used apart belongs into buffers of its own.
+ *
+ * create: all bytes are 0. Errors: ARGUMENT (NULL), OVERFLOW (bytes), MEMORY, CLOSED.
+ * write, read: `bytes` at `offset`, copied at once. Errors: ARGUMENT (NULL), OVERFLOW (behind its end). Also after svmx_close.
+ * destroy: batches that name it keep it until they are reset or destroyed. NULL is fine.
+ */
+SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_buffer_create(svmx_executor_t *executor, uint64_t bytes,
+                                                                svmx_buffer_t **buffer);
+SVMX_EXPORT enum svmx_status svmx_buffer_write(svmx_buffer_t *buffer, uint64_t offset, const void *data,
+                                               uint64_t bytes);
+SVMX_EXPORT enum svmx_status svmx_buffer_read(const svmx_buffer_t *buffer, uint64_t offset, void *data, uint64_t bytes);
+SVMX_EXPORT void svmx_buffer_destroy(svmx_buffer_t *buffer);
+/* Its size; 0 for NULL. */
+SVMX_EXPORT uint64_t svmx_buffer_bytes(const svmx_buffer_t *buffer);
 
 /*
  * Memory of the library to write inputs into, aligned to 64 bytes, so that a device need not copy them: the tasks of one
@@ -273,6 +309,11 @@ SVMX_EXPORT enum svmx_status svmx_batch_set_policy(svmx_batch_t *batch, uint32_t
 /* What the caller thinks that the batch takes on the CPU, ns: used where nothing was measured yet; 0: nothing. It stays
  * over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t cpu_ns);
+
+/* How long a device may take for each launch of this batch, from hand-over to answer, ns, in place of what the executor has
+ * for it (options.timeout_ms); 0: that again. One that takes longer is given up, and the launch is redone elsewhere. It
+ * stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_batch_set_timeout(svmx_batch_t *batch, uint64_t device_ns);
 
 /* Whether receipts of this batch shall have a hash of the results (XXH3, 64 bits, over the outputs of all tasks in order):
  * costs a reading of all outputs. It stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
@@ -319,6 +360,16 @@ SVMX_EXPORT enum svmx_status svmx_cancel(svmx_batch_t *batch);
 /* Makes a batch that is done ready to be submitted again with the same tasks. Errors: ARGUMENT (NULL), STATE (under way, or
  * it has not run), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_rearm(svmx_batch_t *batch);
+
+/*
+ * Recorded batches: the same tasks many times, with other data in the same memory or buffers. Record checks the batch as a
+ * whole and closes it to new tasks, until svmx_batch_reset; what is found out about its tasks is kept. Replay runs it and
+ * waits, as svmx_run does, any number of times without svmx_batch_rearm, and allocates nothing once it has run. A recorded
+ * batch may as well be armed again and submitted. Offsets of messages must not change. Errors of record: ARGUMENT (NULL,
+ * overlap), STATE (submitted already), MEMORY, CLOSED; of replay: as svmx_run, and STATE if it is not recorded.
+ */
+SVMX_EXPORT enum svmx_status svmx_batch_record(svmx_batch_t *batch);
+SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_batch_replay(svmx_batch_t *batch);
 
 /* ==== ADVANCED ================================================================================================ */
 
@@ -382,6 +433,19 @@ struct svmx_options {
     uint32_t receipts;      /* SUPERVM_RECEIPTS: how many of the last are kept for svmx_receipts_read; default 1024 */
     /* SUPERVM_PROFILE: file that keeps what was measured, absolute; "off" for none; default "profile" in cache_dir. */
     const char *profile;
+
+    /* SUPERVM_TIMEOUT_MIN_MS: once it is known what such launches take, a device has 8 times what 99 % of them took, at least
+     * this and at most timeout_ms; default 50. As large as timeout_ms: every launch has timeout_ms. */
+    uint32_t timeout_min_ms;
+    uint32_t debug; /* SUPERVM_DEBUG: 1: the log gets the way of every launch, whatever log_level is; default 0 */
+
+    /* SUPERVM_ISOLATE: backends that run in a process of their own each, "opencl,levelzero": a driver that crashes there is a
+     * device that is lost, not the end of this program. Costs some copies and system calls a launch. Default "" = none. */
+    const char *isolate;
+    /* SUPERVM_DRIVER_PROBE: before a plugin with drivers behind it is loaded, another process does so and lists its devices: a
+     * driver that crashes or hangs there costs that backend only. auto: once for each set of drivers, where cache_dir can
+     * keep the verdict; on: also without that, at each svmx_open; off. Default auto. */
+    const char *driver_probe;
 };
 
 /* ---- devices and the load report ---- */
@@ -393,7 +457,7 @@ struct svmx_device {
     uint32_t kind;  /* enum svmx_device_kind */
     uint32_t flags; /* enum svmx_device_flags */
     uint32_t threads;
-    uint32_t usable; /* 0 after it was given up */
+    uint32_t usable; /* 1: it may have work; 0: it is resting or lost */
     uint64_t memory_bytes, max_alloc_bytes;
     /* What it did. */
     uint64_t tasks, launches, bytes_in, bytes_out;
@@ -401,9 +465,24 @@ struct svmx_device {
     uint64_t failures;
     uint64_t
         device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
-    uint64_t backlog_ns; /* what it has still to do, as expected; devices on the host's cores have one backlog */
-    uint32_t clock;      /* enum svmx_device_clock */
-    uint32_t index;      /* its number within its backend: "NAME:INDEX" in SUPERVM_BACKENDS is this one */
+    uint64_t backlog_ns;     /* what it has still to do, as expected; devices on the host's cores have one backlog */
+    uint32_t clock;          /* enum svmx_device_clock */
+    uint32_t index;          /* its number within its backend: "NAME:INDEX" in SUPERVM_BACKENDS is this one */
+    uint32_t health;         /* enum svmx_health */
+    uint32_t strikes;        /* failures that are held against it, 0 to 3 */
+    uint32_t quarantined;    /* operations that it does not get because it gave wrong bytes for them */
+    char health_reason[128]; /* why it is not healthy, else "" */
+};
+
+/* How far a device is trusted, by this executor alone. docs/RELIABILITY.md. */
+enum svmx_health {
+    SVMX_HEALTHY = 1,
+    SVMX_SUSPECT =
+        2, /* it failed lately, or has come back and is watched: each launch is compared with another device */
+    SVMX_RESTING =
+        3, /* three failures within 60 s: it has no work until it is rebuilt and tested; 1 s at first, then longer */
+    SVMX_LOST = 4,       /* it kept work past its deadline, or said that it is lost; then as RESTING */
+    SVMX_QUARANTINED = 5 /* healthy but for operations that it gave wrong bytes for: these it does not get */
 };
 
 /* Whether a device tells how long things took. */
@@ -421,6 +500,14 @@ SVMX_EXPORT uint32_t svmx_device_count(const svmx_executor_t *executor);
 /* Describes a device and its counters at this moment. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index,
                                              struct svmx_device *device);
+
+/*
+ * Forgets what is held against a device and has it rebuilt now: its plugin is opened again, all operations that it served are
+ * tested, and then it serves, or rests. Not its quarantine: that goes with the driver, or with the profile. Returns at
+ * once; svmx_device_get tells how it went. Errors: ARGUMENT (NULL), UNKNOWN (no such number), UNSUPPORTED (the reference code
+ * has nothing to rebuild), CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_device_reset(svmx_executor_t *executor, uint32_t index);
 
 enum svmx_load_verdict {
     SVMX_LOADED = 1,
@@ -685,7 +772,9 @@ enum svmx_receipt_flags {
     SVMX_RECEIPT_FIRST_USE = 1 << 0, /* it compiled or allocated what the next ones found */
     SVMX_RECEIPT_CONTENDED = 1 << 1, /* something else wanted the cores meanwhile */
     SVMX_RECEIPT_FAILED = 1 << 2,    /* it has no results, and its batch failed: nobody answered, `reason` says why */
-    SVMX_RECEIPT_FUSED = 1 << 3 /* it was computed in the launch of tasks that it takes results of: its times are 0 */
+    SVMX_RECEIPT_FUSED = 1 << 3, /* it was computed in the launch of tasks that it takes results of: its times are 0 */
+    SVMX_RECEIPT_STRETCH =
+        1 << 4 /* it was computed in one submission with others of its batch: the first of these has the times of all */
 };
 
 /* Why a device was chosen. */

@@ -47,7 +47,7 @@ enum svmx_status {
     SVMX_ERR_WRONG_RESULT = -9, /* a known answer or a comparison disagreed */
     SVMX_ERR_PERMISSION = -10,  /* an owner or a mode makes a file unsafe to load */
     SVMX_ERR_ABI = -11,         /* a plugin speaks another major version, or is no plugin */
-    SVMX_ERR_CLOSED = -12,      /* the executor was closed while this handle still lived */
+    SVMX_ERR_CLOSED = -12,      /* the executor was closed while this handle still lived, or the process forked */
     SVMX_ERR_SYSTEM = -13       /* the operating system refused; the text has its reason */
 };
 

@@ -1,6 +1,7 @@
 libsvmx_core_la_SOURCES += \
 	%D%/alloc.c %D%/alloc.h \
 	%D%/clock.c %D%/clock.h \
+	%D%/fork.c %D%/fork.h \
 	%D%/json_read.c %D%/json_read.h \
 	%D%/log.c %D%/log.h \
 	%D%/queue.c %D%/queue.h \

@@ -1,7 +1,7 @@
 /*
  * key.h: what a compiled pipeline is filed under.
  *
- * In memory: device, operation, bucket, options. On disk it is filed under more (binary_file.h), by the wider hash.
+ * In memory: device, operation, bucket, life of the device. On disk it is filed under more (binary_file.h), by the wider hash.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 struct svmx__key {
     uint32_t device, op; /* numbers inside one executor */
     uint64_t bucket;     /* units, a power of two */
-    uint64_t options;    /* 0 = none */
+    uint64_t life;       /* of the device: a new one has pipelines of its own */
 };
 
 uint64_t svmx__key_hash(const struct svmx__key *key);
@@ -32,7 +32,7 @@ struct svmx__hash128 svmx__hash128(const void *bytes, size_t length);
 uint64_t svmx__hash64(const void *bytes, size_t length, uint64_t before);
 
 static inline bool svmx__key_equal(const struct svmx__key *a, const struct svmx__key *b) {
-    return a->device == b->device && a->op == b->op && a->bucket == b->bucket && a->options == b->options;
+    return a->device == b->device && a->op == b->op && a->bucket == b->bucket && a->life == b->life;
 }
 
 #endif

@@ -133,7 +133,8 @@ static bool empty_one(struct svmx__pipeline_cache *cache, size_t keep, struct sv
     int32_t idle = 0;
     if (entry && holding > keep &&
         atomic_compare_exchange_strong_explicit(&entry->users, &idle, -1, memory_order_acquire, memory_order_relaxed)) {
-        *taken = (struct svmx__pipeline){.key = entry->key, .verdict = entry->verdict, .compiled = entry->compiled};
+        *taken = (struct svmx__pipeline){
+            .key = entry->key, .life = entry->life, .verdict = entry->verdict, .compiled = entry->compiled};
         entry->compiled = NULL;
         emptied = true;
     }
@@ -216,7 +217,7 @@ bool svmx__pipeline_cache_knows(struct svmx__pipeline_cache *cache, const struct
     for (size_t i = 0; i <= table->mask && !known; i++) {
         const struct svmx__pipeline *entry = atomic_load_explicit(&table->slots[i], memory_order_relaxed);
         known = entry && entry->compiled && entry->compiled == compiled && entry->key.device == key->device &&
-                entry->key.op == key->op;
+                entry->key.op == key->op && entry->key.life == key->life;
     }
     pthread_mutex_unlock(&cache->lock);
     return known;

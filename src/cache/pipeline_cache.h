@@ -24,8 +24,11 @@
 #include <stdbool.h>
 #include <svmx/plugin.h>
 
+struct svmx__life; /* executor.h; for those who drop it */
+
 struct svmx__pipeline {
     struct svmx__key key;
+    struct svmx__life *life;        /* that built it */
     enum svmx_status verdict;       /* OK; UNSUPPORTED, WRONG_RESULT, BACKEND...: not to be used */
     struct svmx_pipeline *compiled; /* the plugin's; NULL unless the verdict is OK */
     char reason[128];               /* of a refusal */
@@ -74,7 +77,7 @@ void svmx__pipeline_cache_trim(struct svmx__pipeline_cache *cache, size_t keep,
 enum svmx_status svmx__pipeline_cache_insert(struct svmx__pipeline_cache *cache, const struct svmx__pipeline *value,
                                              const struct svmx__pipeline **entry, bool *filed);
 
-/* Has this compiled pipeline been filed as OK for the device and the operation of `key`, whatever the bucket? */
+/* Has this compiled pipeline been filed as OK for the device, its life and the operation of `key`, whatever the bucket? */
 bool svmx__pipeline_cache_knows(struct svmx__pipeline_cache *cache, const struct svmx__key *key,
                                 const struct svmx_pipeline *compiled);
 

@@ -21,6 +21,7 @@ enum { END_BYTES = 64 }; /* room for the last line */
 void svmx__profile_records_free(struct svmx__profile_records *records) {
     free(records->devices);
     free(records->cells);
+    free(records->wrongs);
     *records = (struct svmx__profile_records){0};
 }
 
@@ -37,6 +38,14 @@ bool svmx__profile_add_cell(struct svmx__profile_records *records, const struct 
     if (!svmx__grow(&grown, &records->cell_capacity, records->cell_count + 1, sizeof *cell)) return false;
     records->cells = grown;
     records->cells[records->cell_count++] = *cell;
+    return true;
+}
+
+bool svmx__profile_add_wrong(struct svmx__profile_records *records, const struct svmx__profile_wrong *wrong) {
+    void *grown = records->wrongs;
+    if (!svmx__grow(&grown, &records->wrong_capacity, records->wrong_count + 1, sizeof *wrong)) return false;
+    records->wrongs = grown;
+    records->wrongs[records->wrong_count++] = *wrong;
     return true;
 }
 
@@ -160,6 +169,13 @@ static void put_device(struct writer *writer, const struct svmx__profile_device 
         put(writer, "link %s %s\n", number_of(device->latency_ns).text, number_of(device->bytes_per_ns).text);
 }
 
+static void put_wrong(struct writer *writer, const struct svmx__profile_wrong *wrong) {
+    char key[48];
+    if (!svmx__profile_op_ok(wrong->op)) return;
+    (void)snprintf(key, sizeof key, "wrong %s", wrong->op);
+    put_text(writer, key, wrong->reason);
+}
+
 static void put_cell(struct writer *writer, const struct svmx__profile_cell *cell) {
     if (!svmx__profile_cell_ok(cell)) return;
     put(writer, "cell %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %s %s %s %s %s %s %s %" PRIu64 "\n", cell->op, cell->lanes,
@@ -184,6 +200,12 @@ static int by_use(const void *left, const void *right) {
 
 static int by_order(const void *left, const void *right) { return svmx__profile_order(left, right); }
 
+static int by_device(const void *left, const void *right) {
+    const struct svmx__profile_wrong *a = left, *b = right;
+    const int order = compare(a->device, b->device);
+    return order ? order : strcmp(a->op, b->op);
+}
+
 /* false: no memory. */
 static bool sort_records(struct svmx__profile_records *records) {
     const size_t count = records->device_count;
@@ -197,6 +219,8 @@ static bool sort_records(struct svmx__profile_records *records) {
             now[places[i].was] = (uint32_t)i;
         }
         for (size_t i = 0; i < records->cell_count; i++) records->cells[i].device = now[records->cells[i].device];
+        for (size_t i = 0; i < records->wrong_count; i++) records->wrongs[i].device = now[records->wrongs[i].device];
+        if (records->wrong_count) qsort(records->wrongs, records->wrong_count, sizeof *records->wrongs, by_device);
         if (records->cell_count) qsort(records->cells, records->cell_count, sizeof *records->cells, by_order);
     }
     const bool done = places && now;
@@ -209,10 +233,12 @@ static bool sort_records(struct svmx__profile_records *records) {
 
 /* How many cells were written. */
 static size_t put_records(struct writer *writer, const struct svmx__profile_records *records) {
-    size_t next = 0, written = 0;
+    size_t next = 0, wrong = 0, written = 0;
     for (uint32_t d = 0; d < records->device_count && d < SVMX__PROFILE_DEVICES && !writer->full; d++) {
         const size_t before = writer->length;
         put_device(writer, &records->devices[d]);
+        for (; wrong < records->wrong_count && records->wrongs[wrong].device == d; wrong++)
+            put_wrong(writer, &records->wrongs[wrong]);
         if (writer->full) writer->length = before; /* a block that is cut before its cells is left out */
         for (; next < records->cell_count && records->cells[next].device == d; next++) {
             const size_t length = writer->length;
@@ -230,7 +256,8 @@ char *svmx__profile_format(struct svmx__profile_records *records, size_t *length
     put(&writer, SVMX__PROFILE_MAGIC "%d\n", SVMX__PROFILE_FORMAT);
     put(&writer, "# What svmx measured. `svmx profile show` prints it, `svmx profile clear` starts anew.\n"
                  "# cell: operation, log2 of units, log2 of work for each, samples, ns (median, low, high, setup,\n"
-                 "# transfer, compute, first use), bytes\n");
+                 "# transfer, compute, first use), bytes\n"
+                 "# wrong: an operation that the device gave wrong bytes for and does not get any more\n");
     const size_t cells = put_records(&writer, records);
     if (writer.starving) goto fail;
     const struct svmx__hash128 hash = svmx__hash128(writer.text, writer.length);

@@ -1,7 +1,7 @@
 /*
  * profile_file.h: the profile as a text: what work took on which device, in lines that a person can read.
  *
- *   svmx-profile 1
+ *   svmx-profile 2
  *   # comment
  *   device                                         one block for each device, last used first
  *   backend opencl
@@ -15,6 +15,7 @@
  *   kind gpu                                       unknown, cpu, gpu, accelerator or modelled; then "test" if made for tests
  *   used 1794909600                                seconds since 1970
  *   link 5200 11.25                                only if measured: ns of the smallest launch, bytes each ns
+ *   wrong exp_f32 wrong bytes in task 3            an operation that it gave wrong bytes for, and what was seen; in order
  *   cell sha256 14 6 31 91000 90100 93000 5000 21000 65000 0 1572864
  *        operation, log2 of units, log2 of work for each, samples, ns (median, low, high, setup, transfer, compute, first
  *        use), bytes; in order, so that none is there twice
@@ -34,7 +35,7 @@
 #include <stdint.h>
 
 enum {
-    SVMX__PROFILE_FORMAT = 1, /* raised with every change of the drawing above */
+    SVMX__PROFILE_FORMAT = 2, /* raised with every change of the drawing above */
     SVMX__PROFILE_MAX_BYTES = 1 << 20,
     SVMX__PROFILE_LINE_BYTES = 512, /* the longest line, with its end */
     SVMX__PROFILE_DEVICES = 64,
@@ -69,17 +70,25 @@ struct svmx__profile_cell {
     uint64_t bytes;
 };
 
+/* An operation that a device does not get any more. */
+struct svmx__profile_wrong {
+    uint32_t device; /* in the records */
+    char op[32], reason[64];
+};
+
 /* All zero is empty. */
 struct svmx__profile_records {
     struct svmx__profile_device *devices;
     struct svmx__profile_cell *cells;
-    size_t device_count, cell_count, device_capacity, cell_capacity;
+    struct svmx__profile_wrong *wrongs;
+    size_t device_count, cell_count, wrong_count, device_capacity, cell_capacity, wrong_capacity;
 };
 
 void svmx__profile_records_free(struct svmx__profile_records *records);
 /* Append. false: no memory. */
 bool svmx__profile_add_device(struct svmx__profile_records *records, const struct svmx__profile_device *device);
 bool svmx__profile_add_cell(struct svmx__profile_records *records, const struct svmx__profile_cell *cell);
+bool svmx__profile_add_wrong(struct svmx__profile_records *records, const struct svmx__profile_wrong *wrong);
 
 /* Is it the same device, as it was? */
 bool svmx__profile_same(const struct svmx__profile_device *a, const struct svmx__profile_device *b);
@@ -95,7 +104,7 @@ const char *svmx__profile_kind(uint32_t kind);
 bool svmx__profile_op_ok(const char *name);
 
 /*
- * The text of some records; free() takes it. Puts them in order first: devices last used first, then cells. What does not
+ * The text of some records; free() takes it. Puts them in order first: devices last used first, then their lines. What does not
  * fit into SVMX__PROFILE_MAX_BYTES or SVMX__PROFILE_DEVICES, the devices not used for longest, is left out, and so is what
  * is not sound. NULL: no memory.
  */

@@ -110,12 +110,8 @@ static int hex(char digit) {
     return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
-/* The next line, which must be KEY and a text, into `to`. */
-static enum svmx_status take_text(struct reader *reader, const char *key, char *to, size_t bytes) {
-    enum svmx_status status = next_line(reader);
-    if (status != SVMX_OK) return status;
-    const char *from = after(reader, key);
-    if (!from) return bad(reader, "'%s' of a device is missing", key);
+/* A text as the writer writes it, into `to`. */
+static enum svmx_status unwrap(struct reader *reader, const char *key, const char *from, char *to, size_t bytes) {
     size_t used = 0;
     while (*from && used + 1 < bytes) {
         int byte = (unsigned char)*from++;
@@ -129,6 +125,14 @@ static enum svmx_status take_text(struct reader *reader, const char *key, char *
     }
     to[used] = '\0';
     return *from ? bad(reader, "'%s' is too long", key) : SVMX_OK;
+}
+
+/* The next line, which must be KEY and a text, into `to`. */
+static enum svmx_status take_text(struct reader *reader, const char *key, char *to, size_t bytes) {
+    enum svmx_status status = next_line(reader);
+    if (status != SVMX_OK) return status;
+    const char *from = after(reader, key);
+    return from ? unwrap(reader, key, from, to, bytes) : bad(reader, "'%s' of a device is missing", key);
 }
 
 static enum svmx_status take_number(struct reader *reader, const char *key, uint64_t limit, uint64_t *number) {
@@ -204,6 +208,22 @@ static enum svmx_status take_link(struct reader *reader, char *rest) {
     return SVMX_OK;
 }
 
+static enum svmx_status take_wrong(struct reader *reader, char *rest) {
+    struct svmx__profile_records *records = reader->records;
+    struct svmx__profile_wrong wrong = {.device = (uint32_t)records->device_count - 1};
+    if (!records->device_count) return bad(reader, "wrong bytes of no device");
+    const char *op = word(&rest);
+    if (strlen(op) >= sizeof wrong.op || !svmx__profile_op_ok(op))
+        return bad(reader, "'%.40s' is no name of an operation", op);
+    memcpy(wrong.op, op, strlen(op) + 1);
+    enum svmx_status status = unwrap(reader, "wrong", rest, wrong.reason, sizeof wrong.reason);
+    if (status != SVMX_OK) return status;
+    const struct svmx__profile_wrong *before = records->wrong_count ? &records->wrongs[records->wrong_count - 1] : NULL;
+    if (before && before->device == wrong.device && strcmp(before->op, wrong.op) >= 0)
+        return bad(reader, "an operation is wrong twice, or out of order");
+    return svmx__profile_add_wrong(records, &wrong) ? SVMX_OK : SVMX_ERR_MEMORY;
+}
+
 /* ---- cells ------------------------------------------------------------------------------------------------------ */
 
 static enum svmx_status take_sizes(struct reader *reader, char **rest, struct svmx__profile_cell *cell) {
@@ -276,6 +296,8 @@ static enum svmx_status take_lines(struct reader *reader) {
             status = take_cell(reader, rest);
         else if ((rest = after(reader, "link")))
             status = take_link(reader, rest);
+        else if ((rest = after(reader, "wrong")))
+            status = take_wrong(reader, rest);
         else if (strcmp(reader->line, "device") == 0)
             status = take_device(reader);
         else

@@ -29,7 +29,8 @@ static void device_notes(struct cli_table *table, const struct svmx_device *devi
     cli_table_note(table, 6, line);
     if (device->flags & SVMX_DEVICE_TEST) cli_table_note(table, 6, "TEST DEVICE: made for tests, not for work");
     if (device->kind == SVMX_DEVICE_MODEL) cli_table_note(table, 6, "MODELLED: its times are made up");
-    if (!device->usable) cli_table_note(table, 6, "GIVEN UP after failures");
+    const struct cli_health_note health = cli_health_note(device);
+    if (*health.line) cli_table_note(table, 6, health.line);
 }
 
 static void device_row(struct cli_table *table, uint32_t index, const struct svmx_device *device) {
@@ -84,6 +85,10 @@ static void device_json(struct cli_json *json, uint32_t index, const struct svmx
     cli_json_bool(json, "test", device->flags & SVMX_DEVICE_TEST);
     cli_json_bool(json, "modelled", device->kind == SVMX_DEVICE_MODEL);
     cli_json_bool(json, "usable", device->usable);
+    cli_json_text(json, "health", cli_device_health(device));
+    cli_json_number(json, "strikes", device->strikes);
+    cli_json_number(json, "quarantined", device->quarantined);
+    cli_json_text(json, "health_reason", device->health_reason);
     cli_json_number(json, "device_ns", device->device_ns);
     cli_json_number(json, "backlog_ns", device->backlog_ns);
     cli_json_text(json, "clock", cli_device_clock(device));

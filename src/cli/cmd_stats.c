@@ -95,6 +95,8 @@ static void device_notes(struct cli_table *table, const struct svmx_device *devi
         cli_table_note(table, 7, "what its own clock says cannot be: host time counts");
     snprintf(note, sizeof note, "%s of work still to do", cli_duration(device->backlog_ns).line);
     if (device->backlog_ns) cli_table_note(table, 7, note);
+    const struct cli_health_note health = cli_health_note(device);
+    if (*health.line) cli_table_note(table, 7, health.line);
 }
 
 static void devices_text(const svmx_executor_t *executor) {
@@ -160,6 +162,10 @@ static void device_json(struct cli_json *json, uint32_t index, const struct svmx
     cli_json_number(json, "bytes_out", device->bytes_out);
     cli_json_number(json, "busy_ns", device->busy_ns);
     cli_json_number(json, "failures", device->failures);
+    cli_json_text(json, "health", cli_device_health(device));
+    cli_json_number(json, "strikes", device->strikes);
+    cli_json_number(json, "quarantined", device->quarantined);
+    cli_json_text(json, "health_reason", device->health_reason);
     cli_json_number(json, "device_ns", device->device_ns);
     cli_json_number(json, "backlog_ns", device->backlog_ns);
     cli_json_text(json, "clock", cli_device_clock(device));

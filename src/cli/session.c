@@ -167,6 +167,26 @@ const char *cli_device_clock(const struct svmx_device *device) {
     return "unknown";
 }
 
+const char *cli_device_health(const struct svmx_device *device) {
+    switch ((enum svmx_health)device->health) {
+    case SVMX_HEALTHY: return "healthy";
+    case SVMX_SUSPECT: return "suspect";
+    case SVMX_RESTING: return "resting";
+    case SVMX_LOST: return "lost";
+    case SVMX_QUARANTINED: return "quarantined";
+    }
+    return "unknown";
+}
+
+struct cli_health_note cli_health_note(const struct svmx_device *device) {
+    struct cli_health_note note = {""};
+    if (device->health == SVMX_HEALTHY) return note;
+    snprintf(note.line, sizeof note.line, "%s%s, %u %s: %.80s", device->usable ? "" : "GIVEN UP, ",
+             cli_device_health(device), device->health == SVMX_QUARANTINED ? device->quarantined : device->strikes,
+             device->health == SVMX_QUARANTINED ? "of its operations" : "strikes", device->health_reason);
+    return note;
+}
+
 struct cli_device_label cli_device_label(const struct svmx_device *device) {
     struct cli_device_label label;
     bool variant = *device->variant != '\0';

@@ -41,6 +41,14 @@ const char *cli_device_kind(const struct svmx_device *device);
 /* Whether its own clock is believed: "none" (not yet, or it has none), "used", "refused". */
 const char *cli_device_clock(const struct svmx_device *device);
 
+/* "healthy", "suspect", "resting", "lost", "quarantined". */
+const char *cli_device_health(const struct svmx_device *device);
+/* What is to be said of a device that is not healthy, else "". */
+struct cli_health_note {
+    char line[192];
+};
+struct cli_health_note cli_health_note(const struct svmx_device *device);
+
 /* A device in one line: "simd: AMD EPYC, 2 threads (avx512)", with a plain label when it is a test or modelled one. */
 struct cli_device_label {
     char line[256];

@@ -18,15 +18,15 @@ enum { FIRST_BYTES = 64 << 10, ALIGNMENT = 64 };
 static struct svmx__device *likely_device(struct svmx_executor *executor) {
     for (uint32_t i = 0; i < executor->device_count; i++) {
         struct svmx__device *device = &executor->devices[i];
-        if (!device->host_memory && atomic_load_explicit(&device->usable, memory_order_relaxed)) return device;
+        if (!device->host_memory && svmx__health_serves(&device->health)) return device;
     }
     return &executor->devices[executor->device_count - 1];
 }
 
-static enum svmx_status acquire(struct svmx__device *device, uint64_t bytes, struct svmx__staging **staging) {
-    bool shares = (device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
+static enum svmx_status acquire(struct svmx__life *life, uint64_t bytes, struct svmx__staging **staging) {
+    bool shares = (life->device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
     uint32_t usage = SVMX_USAGE_HOST_WRITE | (shares ? SVMX_USAGE_KERNEL_READ : SVMX_USAGE_COPY_SOURCE);
-    return svmx__staging_acquire(&device->pool, SVMX_MEMORY_STAGING, usage, bytes, staging);
+    return svmx__staging_acquire(&life->pool, SVMX_MEMORY_STAGING, usage, bytes, staging);
 }
 
 /* A block of at least so many bytes in front of the others; host memory where the device has none left. */
@@ -34,11 +34,11 @@ static struct svmx__block *add_block(struct svmx_batch *batch, uint64_t bytes) {
     struct svmx_executor *executor = batch->executor;
     struct svmx__block *block = calloc(1, sizeof *block);
     if (!block) return NULL;
-    block->device = likely_device(executor);
-    enum svmx_status status = acquire(block->device, bytes, &block->staging);
+    block->life = svmx__life_of(likely_device(executor));
+    enum svmx_status status = acquire(block->life, bytes, &block->staging);
     if (status != SVMX_OK) {
-        block->device = &executor->devices[executor->device_count - 1];
-        status = acquire(block->device, bytes, &block->staging);
+        block->life = svmx__life_of(&executor->devices[executor->device_count - 1]);
+        status = acquire(block->life, bytes, &block->staging);
     }
     if (status != SVMX_OK) {
         free(block);
@@ -69,10 +69,10 @@ enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t bytes, void **me
     return SVMX_OK;
 }
 
-void svmx__staging_return(struct svmx_batch *batch, struct svmx__device *device, struct svmx__staging *staging) {
+void svmx__staging_return(struct svmx_batch *batch, struct svmx__life *life, struct svmx__staging *staging) {
     if (!staging) return;
-    if (!atomic_load_explicit(&batch->executor->closed, memory_order_acquire)) {
-        svmx__staging_release(&device->pool, staging);
+    if (!svmx__is_closed(batch->executor)) {
+        svmx__staging_release(&life->pool, staging);
         return;
     }
     if (!staging->memory) free(staging->host); /* a plugin's memory went with the plugin */
@@ -83,7 +83,7 @@ void svmx__arena_reset(struct svmx_batch *batch) {
     while (batch->blocks) {
         struct svmx__block *block = batch->blocks;
         batch->blocks = block->next;
-        if (!block->aside) svmx__staging_return(batch, block->device, block->staging);
+        if (!block->aside) svmx__staging_return(batch, block->life, block->staging);
         free(block);
     }
 }
@@ -103,7 +103,7 @@ struct svmx__block *svmx__arena_block_of(const struct svmx__part *part) {
         for (uint32_t i = 0; i < layout->slot_count; i++) {
             if (layout->place[i] != SVMX__PLACE_INPUT || !slots[i].bytes) continue;
             for (; !found && block; block = block->next)
-                if (block->device == part->device && holds(block, &slots[i])) found = block;
+                if (block->life == part->life && holds(block, &slots[i])) found = block;
             if (!found || !holds(found, &slots[i])) return NULL;
         }
     }

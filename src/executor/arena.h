@@ -15,11 +15,11 @@
 
 struct svmx_batch;
 struct svmx__part;
-struct svmx__device;
+struct svmx__life;
 
 struct svmx__block {
     struct svmx__block *next;
-    struct svmx__device *device; /* whose memory it is */
+    struct svmx__life *life; /* whose memory it is */
     struct svmx__staging *staging;
     uint64_t used;
     bool aside; /* a device that is late may still read it: never given back */
@@ -28,10 +28,10 @@ struct svmx__block {
 /* Gives everything back. The batch is the caller's, and nothing of it is under way. */
 void svmx__arena_reset(struct svmx_batch *batch);
 
-/* The block of the part's device that holds every input of the part, or NULL. */
+/* The block of the part's life that holds every input of the part, or NULL. */
 struct svmx__block *svmx__arena_block_of(const struct svmx__part *part);
 
-/* Gives staging memory back to its device's pool; after svmx_close, when there is none, to the system. NULL is fine. */
-void svmx__staging_return(struct svmx_batch *batch, struct svmx__device *device, struct svmx__staging *staging);
+/* Gives staging memory back to the pool it came from; after svmx_close, when there is none, to the system. NULL is fine. */
+void svmx__staging_return(struct svmx_batch *batch, struct svmx__life *life, struct svmx__staging *staging);
 
 #endif

@@ -36,6 +36,7 @@ enum {
 struct measure {
     struct svmx__work errand; /* first */
     struct svmx__device *device;
+    struct svmx__life *life;
     uint64_t bytes;
     struct svmx_bandwidth result;
     enum svmx_status status;
@@ -55,7 +56,7 @@ struct measure {
 
 static enum svmx_status alloc(struct measure *measure, enum svmx_memory_kind kind, uint32_t usage,
                               struct svmx_memory **memory, void **host) {
-    const struct svmx__staging_source *source = &measure->device->pool.source;
+    const struct svmx__staging_source *source = &measure->life->pool.source;
     const struct svmx_memory_desc desc = {.size = sizeof desc, .kind = kind, .usage = usage, .bytes = measure->bytes};
     const enum svmx_status status = source->alloc(source->user, &desc, memory, host);
     if (status == SVMX_OK) return SVMX_OK;
@@ -79,7 +80,7 @@ static enum svmx_status alloc_all(struct measure *measure) {
 }
 
 static void free_all(struct measure *measure) {
-    const struct svmx__staging_source *source = &measure->device->pool.source;
+    const struct svmx__staging_source *source = &measure->life->pool.source;
     free(measure->callers);
     if (measure->aside) return; /* it stays until the process ends, as what work had would */
     if (measure->memory) source->release(source->user, measure->memory, NULL);
@@ -94,7 +95,7 @@ typedef enum svmx_status (*copy_fn)(struct measure *measure, bool in, uint64_t b
 /* By a command of the device. */
 static enum svmx_status device_copy(struct measure *measure, bool in, uint64_t bytes, uint64_t *ns) {
     const struct svmx_span staging = {measure->staging, 0, bytes}, memory = {measure->memory, 0, bytes};
-    struct svmx__part part = {.device = measure->device, .command_count = 1};
+    struct svmx__part part = {.device = measure->device, .life = measure->life, .command_count = 1};
     part.commands[0] = (struct svmx_command){.kind = in ? SVMX_COMMAND_COPY_IN : SVMX_COMMAND_COPY_OUT,
                                              .as.copy = {in ? staging : memory, in ? memory : staging}};
     enum svmx_status status = svmx__dispatch(&part);
@@ -174,7 +175,7 @@ static enum svmx_status latency(struct measure *measure, bool in, double *ns) {
 
 static enum svmx_status measure_all(struct measure *measure) {
     struct svmx_bandwidth *to = &measure->result;
-    if (!atomic_load_explicit(&measure->device->usable, memory_order_relaxed))
+    if (atomic_load_explicit(&measure->life->over, memory_order_relaxed))
         return svmx__fail(&measure->why, SVMX_ERR_DEVICE_LOST, "%s was given up", measure->device->info.name);
     enum svmx_status status = alloc_all(measure);
     if (status == SVMX_OK) status = latency(measure, true, &to->latency_in_ns);
@@ -190,6 +191,7 @@ static enum svmx_status measure_all(struct measure *measure) {
 
 static void run_errand(struct svmx__work *work) {
     struct measure *measure = (struct measure *)(void *)work;
+    measure->life = svmx__life_of(measure->device);
     measure->status = measure_all(measure);
     free_all(measure);
     pthread_mutex_lock(&measure->lock);
@@ -232,8 +234,7 @@ static uint64_t bytes_of(const struct svmx__device *device, uint64_t asked) {
 }
 
 static enum svmx_status check(const svmx_executor_t *executor, uint32_t device, struct svmx__text *why) {
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire))
-        return svmx__fail(why, SVMX_ERR_CLOSED, "the executor was closed");
+    if (svmx__is_closed(executor)) return svmx__fail(why, SVMX_ERR_CLOSED, "%s", svmx__closed_text(executor));
     if (device >= executor->device_count)
         return svmx__fail(why, SVMX_ERR_UNKNOWN, "there is no device %u; svmx_device_count tells how many there are",
                           device);

@@ -21,6 +21,7 @@
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
+#include "executor/buffer.h"
 #include "executor/choice.h"
 #include "executor/record.h"
 #include "ops/op.h"
@@ -30,6 +31,7 @@
 #include <svmx/svmx.h>
 
 struct svmx__device;
+struct svmx__life;
 struct svmx__block;
 
 /* Something for a device's submitter to do. Its queue holds nothing else. */
@@ -54,6 +56,8 @@ struct svmx__task {
     uint32_t deferred;   /* bit i: one whose address is not known yet: the slot has its task (high half) and output */
     uint32_t library;    /* bit i: argument i is an output in the library's memory */
     uint32_t passing;    /* bit i: one of those that only later tasks read */
+    uint32_t buffers;    /* bit i: argument i is a view of a buffer */
+    uint32_t kept;       /* bit i: of those, one that is read behind the stretch that it is in */
     uint64_t units;
 };
 
@@ -74,6 +78,7 @@ struct svmx__part {
     uint32_t level, task_count;
     uint64_t units, work, bytes_in, bytes_out;
     uint64_t callers_bytes_out, library_bytes; /* of outputs in the caller's memory, and in the library's */
+    uint64_t taken_bytes, passing_bytes;       /* of inputs that are results, and of outputs that pass */
 
     /* What its tasks take of others, as they were added; see chain.c. */
     uint32_t feeder; /* the part that each takes results of its own row of; NO_PART or MANY_PARTS: no such part */
@@ -87,6 +92,8 @@ struct svmx__part {
     uint32_t commands_at; /* of its launch, in batch->chain_commands */
     bool joined;          /* it runs in the launch of another */
     bool passes;          /* its results are in no memory */
+    bool stretched;       /* it runs, or ran, in a stretch of the batch */
+    uint64_t table_at;    /* in the memory of the stretch */
 
     /* bucket */
     struct svmx_slot *slots;    /* host addresses, row-major; outputs in the library's memory at 0 */
@@ -107,10 +114,11 @@ struct svmx__part {
     enum svmx_status built; /* what became of the build that it waited for; an error has its reason in `reason` */
 
     /* stage */
+    struct svmx__life *life; /* of the device; set before stage by the self-test, else by stage */
     const struct svmx__layout *layout;
     const struct svmx__pipeline *pipeline; /* set before stage by the self-test, else by stage */
     bool pinned;                           /* the pipeline, by stage; collect unpins it */
-    uint64_t timeout_ns;                   /* of the self-test; 0: timeout_ms */
+    uint64_t timeout_ns;                   /* of the self-test; 0: deadline.c tells */
     struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
     struct svmx__block *block; /* that holds the inputs, which then stay where they are; or NULL */
     uint32_t launches;         /* that brought results */
@@ -124,15 +132,29 @@ struct svmx__part {
     struct svmx_timing timing;
     uint64_t device_ns; /* what learn believes of it; 0: nothing */
     enum svmx_status status;
+    bool compared; /* with a run elsewhere, and found to be right */
 
     /* outputs in the library's memory, until the batch is reset or armed again */
     struct svmx__staging *library;
-    struct svmx__device *library_device; /* whose memory it is */
+    struct svmx__life *library_life; /* whose memory it is */
 
     /* for the receipt */
     uint64_t queued_ns, start_ns, dispatch_ns, done_ns, end_ns;
     char reason[128];
     struct svmx__trail trail;
+};
+
+/* Levels [from, to) of the batch in one submission: stretch.h. */
+struct svmx__stretch {
+    uint32_t from, to;
+    uint32_t look_at; /* the level from which on it is worth to weigh one again */
+    bool barred;      /* one failed: this run of the batch goes part by part */
+    bool apart;       /* it did just now: level `from` begins anew */
+    uint32_t alignment;
+    /* In its memory, whose first byte is number `base` of the device's; results_at: of those that are read back. */
+    uint64_t base, inputs_at, results_at, passing_at, arena_bytes;
+    uint64_t upload_bytes;     /* of buffers */
+    uint64_t checkpoint_bytes; /* of results in buffers, which are read back behind the others */
 };
 
 /* Where the arguments at one position lie, taken together. Enough to see that nothing overlaps in the usual cases. */
@@ -155,9 +177,25 @@ struct svmx_batch {
     size_t task_capacity, slot_capacity, unit_capacity, part_capacity;
     uint32_t task_count, slot_count, part_count, level_count;
     struct svmx__hull out_hull[SVMX__MAX_PARAMS], in_hull[SVMX__MAX_PARAMS];
+    bool recorded;                  /* no more tasks: it is run again and again */
+    bool laid_out;                  /* recorded, and its rows and levels are in order */
     bool overlap_checked;           /* since the last task was added */
     bool has_library, has_deferred; /* any task has */
     struct svmx__block *blocks;     /* svmx_batch_alloc; the newest first */
+
+    /* Buffers that tasks name. */
+    struct svmx__use *uses;
+    size_t use_capacity;
+    uint32_t use_count;
+
+    /* Of a slot that takes a result: its task (high half) and output; of a view: the number of its use. */
+    uint64_t *sources;
+    size_t source_capacity;
+
+    /* Numbers of parts in order of their levels, where a stretch may be (weigh.c); level l begins at level_start[l]. */
+    uint32_t *by_level, *level_start;
+    size_t by_level_capacity, level_start_capacity;
+    struct svmx__stretch stretch;
 
     /* The chains of a level, each with its links. They are joined before any of them runs. */
     struct svmx_command *chain_commands;
@@ -178,9 +216,10 @@ struct svmx_batch {
 
     /* Wishes of the caller. */
     uint64_t tag;
-    uint32_t policy;  /* enum svmx_policy; 0: the executor's */
-    uint64_t hint_ns; /* what the caller thinks that it takes on the CPU; 0: nothing */
-    bool hash;        /* receipts have a hash of the results */
+    uint32_t policy;     /* enum svmx_policy; 0: the executor's */
+    uint64_t hint_ns;    /* what the caller thinks that it takes on the CPU; 0: nothing */
+    uint64_t timeout_ns; /* of each launch; 0: the executor's */
+    bool hash;           /* receipts have a hash of the results */
     svmx_done_fn done;
     void *done_user;
     int eventfd;

@@ -25,6 +25,7 @@ struct svmx__build {
     struct svmx__work errand; /* first: what the submitter has to do for it */
     struct svmx__build *next;
     struct svmx__device *device;
+    struct svmx__life *life; /* of the device, that it is built in */
     const struct svmx__op *op;
     struct svmx__key key;
     struct svmx__part *parked; /* that wait for it, newest first, by their links; under builder->lock */
@@ -92,8 +93,8 @@ static void note_failure(struct outcome *outcome, enum svmx_status status, const
 }
 
 /* What is out is freed, unless the device may still be running it. */
-static void drop(struct svmx__device *device, struct svmx_pipeline *compiled, enum svmx_status status) {
-    if (status != SVMX_TIMEOUT) svmx__pipeline_drop(device, compiled);
+static void drop(struct svmx__life *life, struct svmx_pipeline *compiled, enum svmx_status status) {
+    if (status != SVMX_TIMEOUT) svmx__pipeline_drop(life, compiled);
 }
 
 /* Builds and proves the candidate. UNKNOWN: there is no variant of that number. */
@@ -107,13 +108,13 @@ static enum svmx_status make_candidate(struct svmx__build *build, uint32_t varia
                                             .binary_bytes = bytes,
                                             .variant = variant};
     build->why.line[0] = '\0';
-    build->candidate = (struct svmx__pipeline){.key = build->key};
+    build->candidate = (struct svmx__pipeline){.key = build->key, .life = build->life};
     enum svmx_status status = svmx__pipeline_build(device, build->op, &desc, &build->candidate, &build->why);
     if (status != SVMX_OK) return status;
     if (svmx__pipeline_cache_knows(&device->executor->pipelines, &build->key, build->candidate.compiled))
         return SVMX_OK;
     have_done(build, prove);
-    if (build->verdict != SVMX_OK) drop(device, build->candidate.compiled, build->verdict);
+    if (build->verdict != SVMX_OK) drop(build->life, build->candidate.compiled, build->verdict);
     return build->verdict;
 }
 
@@ -144,7 +145,7 @@ static void pick(struct svmx__build *build, struct outcome *outcome) {
     for (uint32_t i = 0; i < build->racer_count; i++) {
         const struct svmx__racer *racer = &build->racers[i];
         if (racer == winner) continue;
-        drop(build->device, racer->pipeline.compiled, racer->status);
+        drop(build->life, racer->pipeline.compiled, racer->status);
         if (racer->status != SVMX_OK) note_failure(outcome, racer->status, &build->why);
     }
     build->racer_count = 0;
@@ -179,21 +180,31 @@ static void try_all(struct svmx__build *build, uint8_t chosen, struct outcome *o
 
 static void drop_entry(void *user, const struct svmx__pipeline *entry) {
     struct svmx_executor *executor = user;
-    svmx__pipeline_drop(&executor->devices[entry->key.device], entry->compiled);
+    svmx__pipeline_drop(entry->life, entry->compiled);
     svmx__route_publish(executor, entry->key.op); /* the device is not ready for that bucket any more */
 }
 
 /* Files the outcome: what does not count for ever is only told to those who wait, and tried again for the next. */
 static void file(struct svmx__build *build, struct outcome *outcome) {
     struct svmx__device *device = build->device;
-    struct svmx__pipeline made = {
-        .key = build->key, .verdict = outcome->verdict, .compiled = outcome->best, .bounded = true};
+    struct svmx__pipeline made = {.key = build->key,
+                                  .life = build->life,
+                                  .verdict = outcome->verdict,
+                                  .compiled = outcome->best,
+                                  .bounded = true};
     const struct svmx__pipeline *entry;
     (void)snprintf(made.reason, sizeof made.reason, "%.*s", (int)sizeof made.reason - 1, outcome->why.line);
     if (svmx__pipeline_file(device, build->op, &made, &entry) != SVMX_OK)
         outcome->verdict = svmx__fail(&outcome->why, SVMX_ERR_MEMORY, "no memory to keep a pipeline");
     svmx__pipeline_cache_trim(&device->executor->pipelines, device->executor->config.number[SVMX__MAX_PIPELINES],
                               drop_entry, device->executor);
+}
+
+/* A device that is gone is given up, also if no part waits that would say so when it fails. */
+static void note_loss(const struct svmx__build *build, const struct outcome *outcome) {
+    struct svmx__part part = {.device = build->device, .life = build->life};
+    (void)snprintf(part.reason, sizeof part.reason, "%.*s", (int)sizeof part.reason - 1, outcome->why.line);
+    svmx__device_lost(&part, false);
 }
 
 /* Builds, proves, keeps on disk what is new, files. */
@@ -206,9 +217,11 @@ static void settle(struct svmx__build *build, struct outcome *outcome) {
         *outcome = (struct outcome){.verdict = SVMX_ERR_UNSUPPORTED};
         try_all(build, 0, outcome);
     }
+    if (outcome->verdict == SVMX_ERR_DEVICE_LOST) note_loss(build, outcome);
     if (!svmx__verdict_counts(outcome->verdict)) return;
     device->chosen[build->op->id] = outcome->best ? (uint8_t)(outcome->variant + 1) : 0;
-    if (outcome->best && !outcome->kept && first) svmx__keep_binary(device, build->op, outcome->variant, outcome->best);
+    if (outcome->best && !outcome->kept && first)
+        svmx__keep_binary(build->life, build->op, outcome->variant, outcome->best);
     file(build, outcome);
 }
 
@@ -222,11 +235,12 @@ static struct svmx__build *find_build(struct svmx__builder *builder, const struc
 }
 
 /* Under the lock. NULL: no memory. */
-static struct svmx__build *add_build(struct svmx__device *device, const struct svmx__op *op,
-                                     const struct svmx__key *key) {
+static struct svmx__build *add_build(struct svmx__life *life, const struct svmx__op *op, const struct svmx__key *key) {
+    struct svmx__device *device = life->device;
     struct svmx__build *build = calloc(1, sizeof *build);
     if (!build) return NULL;
     build->device = device;
+    build->life = life;
     build->op = op;
     build->key = *key;
     struct svmx__build **at = &device->builder.builds;
@@ -237,18 +251,20 @@ static struct svmx__build *add_build(struct svmx__device *device, const struct s
 }
 
 /* Under the lock. The build for a key, made if there is none; NULL: it is settled already, or there is no memory. */
-static struct svmx__build *want(struct svmx__device *device, const struct svmx__op *op, const struct svmx__key *key) {
+static struct svmx__build *want(struct svmx__life *life, const struct svmx__op *op, const struct svmx__key *key) {
+    struct svmx__device *device = life->device;
     if (svmx__pipeline_cache_peek(&device->executor->pipelines, key)) return NULL;
     struct svmx__build *build = find_build(&device->builder, key);
-    return build || device->builder.closing ? build : add_build(device, op, key);
+    return build || device->builder.closing ? build : add_build(life, op, key);
 }
 
 void svmx__build_request(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket,
                          struct svmx__part *parked) {
     struct svmx__builder *builder = &device->builder;
-    const struct svmx__key key = {device->id, op->id, bucket, 0};
+    struct svmx__life *life = svmx__life_of(device);
+    const struct svmx__key key = {device->id, op->id, bucket, life->number};
     pthread_mutex_lock(&builder->lock);
-    struct svmx__build *build = want(device, op, &key);
+    struct svmx__build *build = want(life, op, &key);
     if (build && parked) {
         parked->errand.link.next = build->parked ? &build->parked->errand.link : NULL;
         build->parked = parked;
@@ -262,9 +278,10 @@ void svmx__build_request(struct svmx__device *device, const struct svmx__op *op,
 
 void svmx__build_wait(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket) {
     struct svmx__builder *builder = &device->builder;
-    const struct svmx__key key = {device->id, op->id, bucket, 0};
+    struct svmx__life *life = svmx__life_of(device);
+    const struct svmx__key key = {device->id, op->id, bucket, life->number};
     pthread_mutex_lock(&builder->lock);
-    if (want(device, op, &key))
+    if (want(life, op, &key))
         while (find_build(builder, &key)) pthread_cond_wait(&builder->changed, &builder->lock);
     pthread_mutex_unlock(&builder->lock);
 }

@@ -112,6 +112,14 @@ static struct svmx_command *commands_of(const struct svmx__part *head) {
     return head->batch->chain_commands + head->commands_at;
 }
 
+/* In the life of the first: an inline device may have another one by now. */
+static enum svmx_status stage_link(const struct svmx__part *head, struct svmx__part *link) {
+    const enum svmx_status status = svmx__stage(link);
+    if (status != SVMX_OK || link->life == head->life) return status;
+    (void)snprintf(link->reason, sizeof link->reason, "%s was given up", link->device->info.name);
+    return SVMX_ERR_DEVICE_LOST;
+}
+
 /* Stages all links, also after one that failed: each is collected. */
 static enum svmx_status stage_all(struct svmx__part *head) {
     enum svmx_status status = SVMX_OK;
@@ -122,7 +130,7 @@ static enum svmx_status stage_all(struct svmx__part *head) {
     for (struct svmx__part *link = head; link; before = link, link = next_of(link), number++) {
         link->device = head->device;
         take_from(before, link, number);
-        const enum svmx_status staged = svmx__stage(link);
+        const enum svmx_status staged = stage_link(head, link);
         if (staged == SVMX_OK) commands[number + 1] = command_of(before, link);
         if (status == SVMX_OK && staged != SVMX_OK) {
             status = staged;
@@ -132,12 +140,11 @@ static enum svmx_status stage_all(struct svmx__part *head) {
     return status;
 }
 
-/* Each part on its own again. */
-static void fall_apart(struct svmx__part *head) {
+void svmx__chain_undo(struct svmx__part *head) {
     for (struct svmx__part *link = head; link; link = next_of(link)) {
         for (uint32_t row = 0; link->passes && row < link->task_count; row++) row_of(link, row)[0].at = 0;
         link->joined = link->passes = false;
-        if (link != head) link->pipeline = NULL; /* of this device: the next may be another */
+        if (link != head) link->pipeline = NULL; /* at its level it may be on another device, or in another life */
     }
     head->links = 0;
 }
@@ -160,7 +167,7 @@ enum svmx_status svmx__chain_run(struct svmx__part *head) {
     }
     status = svmx__collect(head, status);
     if (status != SVMX_OK) {
-        fall_apart(head);
+        svmx__chain_undo(head);
         return status;
     }
     head->launches++;

@@ -15,6 +15,9 @@ void svmx__chains_find(struct svmx_batch *batch);
  * `joined`, and are passed over at their levels. */
 void svmx__chain_join(struct svmx_batch *batch, uint32_t first);
 
+/* Leaves every part to be run on its own. */
+void svmx__chain_undo(struct svmx__part *head);
+
 /* Stages, dispatches and collects a part with its links, and learns from the links. An error leaves every part to be run on
  * its own, and its reason in head->reason. */
 enum svmx_status svmx__chain_run(struct svmx__part *head);

@@ -12,19 +12,16 @@
 #include "executor/arena.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
+#include "executor/stretch.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define NS_PER_MS UINT64_C(1000000)
-
 /* A final status of the ticket, or TIMEOUT. */
-static enum svmx_status wait_for_ticket(struct svmx__part *part) {
+static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct svmx__deadline *deadline) {
     struct svmx__device *device = part->device;
-    const struct svmx_backend *instance = &device->backend->instance;
-    uint64_t timeout_ns =
-        part->timeout_ns ? part->timeout_ns : device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS;
-    uint64_t end = part->dispatch_ns + timeout_ns;
+    const struct svmx_backend *instance = &part->life->backend->instance;
+    const uint64_t end = deadline->ns < UINT64_MAX - part->dispatch_ns ? part->dispatch_ns + deadline->ns : UINT64_MAX;
     for (;;) {
         uint64_t now = svmx__clock_ns();
         uint64_t left = now < end ? end - now : 0;
@@ -44,20 +41,11 @@ static void take_results(struct svmx__part *part) {
     if (part->library_bytes) svmx__results_stay(part);
 }
 
-/* A device that keeps a ticket past the deadline, or says that it is lost, is not used again. */
-static void give_up(struct svmx__device *device, const char *reason) {
-    /* relaxed: one thread gets to publish it; what route reads goes through the lock of svmx__route_publish */
-    if (!atomic_exchange_explicit(&device->usable, false, memory_order_relaxed)) return;
-    svmx__log(&device->executor->log, SVMX_LOG_ERROR, "%s (%s) is given up: %s", device->info.name,
-              device->backend->name, reason);
-    svmx__route_publish_all(device->executor);
-}
-
 static void release_all(struct svmx__part *part) {
     struct svmx__staging **const held[] = {&part->staging_in, &part->staging_out, &part->inputs, &part->outputs,
                                            &part->scratch};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
-        svmx__staging_release(&part->device->pool, *held[i]);
+        svmx__staging_release(&part->life->pool, *held[i]);
         *held[i] = NULL;
     }
 }
@@ -66,14 +54,15 @@ static void release_all(struct svmx__part *part) {
 static void set_aside(struct svmx__part *part) {
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     if (part->block) part->block->aside = true;
-    atomic_store_explicit(&part->device->abandoned, true, memory_order_relaxed); /* read by svmx__devices_stop */
+    atomic_store_explicit(&part->life->abandoned, true, memory_order_relaxed); /* read by svmx__lives_settle */
 }
 
-static void note_wait_failure(struct svmx__part *part, enum svmx_status status) {
+static void note_wait_failure(struct svmx__part *part, enum svmx_status status, const struct svmx__deadline *deadline) {
     char line[96];
-    svmx__host_take_error(part->device->backend, line, sizeof line);
+    svmx__host_take_error(part->life->backend, line, sizeof line);
     if (status == SVMX_TIMEOUT)
-        (void)snprintf(part->reason, sizeof part->reason, "no answer within the timeout (timeout_ms)");
+        (void)snprintf(part->reason, sizeof part->reason, "no answer within the timeout of %.3g ms (%s)",
+                       (double)deadline->ns / 1e6, deadline->origin);
     else
         (void)snprintf(part->reason, sizeof part->reason, "wait: %s: %s", svmx_status_name(status), line);
 }
@@ -83,13 +72,14 @@ static void note_wait_failure(struct svmx__part *part, enum svmx_status status) 
  * meets it first, in memory of the library. */
 static enum svmx_status refuse_ticket(struct svmx__part *part, enum svmx_status status) {
     (void)snprintf(part->reason, sizeof part->reason, "submit answered a ticket, but HOST_MEMORY must be done at once");
-    give_up(part->device, part->reason);
+    svmx__device_lost(part, true);
     return status == SVMX_OK ? SVMX_ERR_BACKEND : status;
 }
 
 static enum svmx_status retire_ticket(struct svmx__part *part) {
-    enum svmx_status status = wait_for_ticket(part);
-    if (status != SVMX_OK) note_wait_failure(part, status);
+    const struct svmx__deadline deadline = svmx__deadline_of(part);
+    enum svmx_status status = wait_for_ticket(part, &deadline);
+    if (status != SVMX_OK) note_wait_failure(part, status, &deadline);
     return part->device->host_memory ? refuse_ticket(part, status) : status;
 }
 
@@ -97,13 +87,20 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
     enum svmx_status status = so_far;
     if (status == SVMX_OK && part->ticket != 0) status = retire_ticket(part);
     part->done_ns = svmx__clock_ns();
-    if (status == SVMX_OK && !part->device->host_memory) take_results(part);
+    part->compared = false;
+    const bool alone =
+        part->batch && !part->links && !part->joined && !part->stretched; /* else it was not watched when it started */
+    if (status == SVMX_OK && alone && svmx__health_is_watched(&part->device->health)) status = svmx__compare(part);
+    if (status == SVMX_OK && part->stretched)
+        svmx__stretch_take(part);
+    else if (status == SVMX_OK && !part->device->host_memory)
+        take_results(part);
     if (status == SVMX_TIMEOUT)
         set_aside(part);
     else
         release_all(part);
     if (part->pinned && status != SVMX_TIMEOUT) svmx__pipeline_unpin(part->pipeline); /* else it may still be running */
     part->pinned = false;
-    if (status == SVMX_TIMEOUT || status == SVMX_ERR_DEVICE_LOST) give_up(part->device, part->reason);
+    if (status == SVMX_TIMEOUT || status == SVMX_ERR_DEVICE_LOST) svmx__device_lost(part, false);
     return status;
 }

@@ -58,7 +58,7 @@ enum svmx_status svmx_poll(svmx_batch_t *batch) {
     switch (atomic_load_explicit(&batch->state, memory_order_acquire)) {
     case SVMX__DONE: return batch->status;
     case SVMX__BUILDING: return SVMX_ERR_STATE;
-    default: return SVMX_BUSY;
+    default: return svmx__is_forked(batch->executor) ? SVMX_ERR_CLOSED : SVMX_BUSY; /* the parent has it */
     }
 }
 
@@ -95,6 +95,7 @@ enum svmx_status svmx_wait(svmx_batch_t *batch, uint64_t timeout_ns) {
 
 enum svmx_status svmx_cancel(svmx_batch_t *batch) {
     if (!batch) return SVMX_ERR_ARGUMENT;
+    if (svmx__is_forked(batch->executor)) return SVMX_ERR_CLOSED;
     uint32_t state = SVMX__QUEUED;
     /* acq_rel: its partner is the change to RUNNING in svmx__pipeline_part; one of the two wins */
     if (atomic_compare_exchange_strong_explicit(&batch->state, &state, SVMX__CANCELLING, memory_order_acq_rel,

@@ -46,6 +46,9 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
                              FIELD(max_pipelines)},
     [SVMX__TIMEOUT_MS] = {"timeout_ms", "SUPERVM_TIMEOUT_MS", "1500", "a device that takes longer is given up", NUMBER,
                           1, 3600000, FIELD(timeout_ms)},
+    [SVMX__TIMEOUT_MIN_MS] = {"timeout_min_ms", "SUPERVM_TIMEOUT_MIN_MS", "50",
+                              "a device always has so long, whatever was learned; at most timeout_ms", NUMBER, 1,
+                              3600000, FIELD(timeout_min_ms)},
     [SVMX__LOG_LEVEL] = {"log_level", "SUPERVM_LOG", "warn", "off, error, warn, info or debug", LEVEL, 0, 0,
                          FIELD(log_level)},
     [SVMX__CACHE_DIR] = {"cache_dir", "SUPERVM_CACHE_DIR", "$XDG_CACHE_HOME/svmx, else $HOME/.cache/svmx",
@@ -65,6 +68,16 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
                         FIELD(receipts)},
     [SVMX__PROFILE] = {"profile", "SUPERVM_PROFILE", "profile in the folder cache_dir",
                        "file that keeps what was measured, absolute; off = none", PROFILE_FILE, 0, 0, FIELD(profile)},
+    [SVMX__DEBUG] = {"debug", "SUPERVM_DEBUG", "0",
+                     "1 = the log has a line of the way of every launch, at any log_level", NUMBER, 0, 1, FIELD(debug)},
+    [SVMX__ISOLATE] = {"isolate", "SUPERVM_ISOLATE", "",
+                       "backends that run in a process of their own, ',' between; a crash there is a lost device", TEXT,
+                       0, 0, FIELD(isolate)},
+    [SVMX__DRIVER_PROBE] =
+        {"driver_probe", "SUPERVM_DRIVER_PROBE", "auto",
+         "try drivers in another process before they are loaded here: auto = where cache_dir keeps the "
+         "verdict; on; off",
+         TEXT, 0, 0, FIELD(driver_probe)},
 };
 
 /* An absolute path or "off", with a default that depends on the rest. */
@@ -179,9 +192,10 @@ static enum svmx_status setting_read(struct svmx__config *config, uint32_t at, c
     return config->text[at] ? SVMX_OK : svmx__fail(why, SVMX_ERR_MEMORY, "no memory for settings");
 }
 
-/* In a set-user-ID program the environment belongs to somebody else. */
+bool svmx__config_is_secure(void) { return getauxval(AT_SECURE) != 0; }
+
 static bool may_read_environment(const struct svmx_options *options) {
-    return !(options->flags & SVMX_OPEN_NO_ENVIRONMENT) && !getauxval(AT_SECURE);
+    return !(options->flags & SVMX_OPEN_NO_ENVIRONMENT) && !svmx__config_is_secure();
 }
 
 enum svmx_status svmx__config_read(struct svmx__config *config, const struct svmx_options *options,

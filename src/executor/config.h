@@ -21,6 +21,7 @@ enum svmx__setting {
     SVMX__POOL_BYTES,
     SVMX__MAX_PIPELINES,
     SVMX__TIMEOUT_MS,
+    SVMX__TIMEOUT_MIN_MS,
     SVMX__LOG_LEVEL,
     SVMX__CACHE_DIR, /* its text is a path or "off", never the default as it is shown */
     SVMX__CACHE_BYTES,
@@ -29,6 +30,9 @@ enum svmx__setting {
     SVMX__PROBE_PERCENT,
     SVMX__RECEIPTS,
     SVMX__PROFILE, /* likewise */
+    SVMX__DEBUG,
+    SVMX__ISOLATE,
+    SVMX__DRIVER_PROBE,
     SVMX__SETTING_COUNT
 };
 
@@ -39,6 +43,9 @@ struct svmx__config {
     /* As numbers; 0 for text settings. */
     uint64_t number[SVMX__SETTING_COUNT];
 };
+
+/* Is this a set-user-ID program, whose environment belongs to somebody else? */
+bool svmx__config_is_secure(void);
 
 /* Reads and checks every setting. ARGUMENT names the field or the variable; MEMORY. On error nothing is left. */
 enum svmx_status svmx__config_read(struct svmx__config *config, const struct svmx_options *options,

@@ -16,37 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- memory of a device -------------------------------------------------------------------------------------- */
-
-static enum svmx_status host_memory_alloc(void *user, const struct svmx_memory_desc *desc, struct svmx_memory **memory,
-                                          void **host) {
-    (void)user;
-    *memory = NULL;
-    *host = desc->bytes <= SIZE_MAX ? svmx__aligned_alloc((size_t)desc->bytes, 64) : NULL;
-    return *host ? SVMX_OK : SVMX_ERR_MEMORY;
-}
-
-static void host_memory_free(void *user, struct svmx_memory *memory, void *host) {
-    (void)user;
-    (void)memory;
-    free(host);
-}
-
-static enum svmx_status device_memory_alloc(void *user, const struct svmx_memory_desc *desc,
-                                            struct svmx_memory **memory, void **host) {
-    struct svmx__device *device = user;
-    const struct svmx_backend *instance = &device->backend->instance;
-    if (device->info.max_alloc_bytes && desc->bytes > device->info.max_alloc_bytes) return SVMX_ERR_MEMORY;
-    *host = NULL;
-    return instance->ops->memory_alloc(instance->self, device->index, desc, memory, host);
-}
-
-static void device_memory_free(void *user, struct svmx_memory *memory, void *host) {
-    struct svmx__device *device = user;
-    (void)host;
-    device->backend->instance.ops->memory_free(device->backend->instance.self, memory);
-}
-
 /* ---- finding ------------------------------------------------------------------------------------------------- */
 
 /* A device that was found, before it is known how many there are. */
@@ -152,17 +121,13 @@ static enum svmx_status check_items(const struct search *search, struct svmx__te
 static void device_init(struct svmx__device *device, struct svmx_executor *executor, uint32_t id,
                         const struct found *found) {
     device->executor = executor;
-    device->backend = found->backend;
     device->id = id;
     device->index = found->index;
     device->info = found->info;
     device->inline_ = (found->info.flags & SVMX_DEVICE_INLINE) != 0;
     device->host_memory = (found->info.flags & SVMX_DEVICE_HOST_MEMORY) != 0;
-    atomic_init(&device->usable, true);
-    const struct svmx__staging_source source =
-        device->host_memory ? (struct svmx__staging_source){device, host_memory_alloc, host_memory_free}
-                            : (struct svmx__staging_source){device, device_memory_alloc, device_memory_free};
-    svmx__staging_pool_init(&device->pool, &source, executor->config.number[SVMX__POOL_BYTES]);
+    svmx__health_init(&device->health);
+    svmx__life_begin(device, found->backend);
 }
 
 enum svmx_status svmx__devices_find(struct svmx_executor *executor, struct svmx__text *why) {
@@ -253,18 +218,15 @@ void svmx__devices_stop(struct svmx_executor *executor) {
         pthread_join(device->submitter, NULL);
         svmx__queue_fini(&device->queue);
         device->has_submitter = false;
-        /* relaxed: whoever set it was joined just now, or has left the executor as svmx_close demands */
-        if (atomic_load_explicit(&device->abandoned, memory_order_relaxed)) {
-            device->backend->abandoned = true;
-            svmx__host_orphan(device->backend);
-        }
+        svmx__lives_settle(device);
     }
 }
 
 void svmx__devices_free(struct svmx_executor *executor) {
     for (uint32_t i = 0; i < executor->device_count; i++) {
-        struct svmx__device *device = &executor->devices[i];
-        if (!device->backend->abandoned) svmx__staging_pool_fini(&device->pool);
+        svmx__lives_end(&executor->devices[i]);
+        svmx__quarantine_free(&executor->devices[i]);
+        svmx__health_fini(&executor->devices[i].health);
     }
     free(executor->devices);
     executor->devices = NULL;

@@ -13,7 +13,7 @@
 
 enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_command *commands, size_t count) {
     struct svmx__device *device = part->device;
-    const struct svmx_backend *instance = &device->backend->instance;
+    const struct svmx_backend *instance = &part->life->backend->instance;
     const struct svmx_command_list list = {
         .size = sizeof list, .command_size = sizeof(struct svmx_command), .commands = commands, .count = count};
     const struct svmx_submission submission = {.size = sizeof submission, .device = device->index, .list = &list};
@@ -23,7 +23,7 @@ enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_
     enum svmx_status status = instance->ops->submit(instance->self, &submission, &part->ticket);
     if (status != SVMX_OK) {
         char line[96];
-        svmx__host_take_error(device->backend, line, sizeof line);
+        svmx__host_take_error(part->life->backend, line, sizeof line);
         (void)snprintf(part->reason, sizeof part->reason, "submit: %s: %s", svmx_status_name(status), line);
     }
     return status;

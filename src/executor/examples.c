@@ -56,7 +56,7 @@ static struct svmx_arg arg_of(const struct svmx_param *param, const struct svmx_
 enum svmx_status svmx_example_create(const svmx_executor_t *executor, uint32_t op_id, uint64_t size, uint64_t seed,
                                      struct svmx_example *example) {
     if (!executor || !example) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     const struct svmx__op *op = svmx__operations_by_id(executor->operations, op_id);
     if (!op) return SVMX_ERR_UNKNOWN;
     struct owned *owned = calloc(1, sizeof *owned);

@@ -14,10 +14,8 @@
 /* ---- open and close ------------------------------------------------------------------------------------------ */
 
 static void drop_pipeline(void *user, const struct svmx__pipeline *entry) {
-    struct svmx_executor *executor = user;
-    const struct svmx__device *device = &executor->devices[entry->key.device];
-    if (entry->compiled && !device->backend->abandoned)
-        device->backend->instance.ops->pipeline_free(device->backend->instance.self, entry->compiled);
+    (void)user;
+    if (entry->compiled && !entry->life->backend->abandoned) svmx__pipeline_drop(entry->life, entry->compiled);
 }
 
 static enum svmx_status check_goal(uint32_t goal, struct svmx__text *why) {
@@ -48,18 +46,46 @@ static enum svmx_status copy_options(const struct svmx_options *given, struct sv
     return check_goal(options->goal, why);
 }
 
+/* A call of a plugin in another process that takes longer never returns: as long as a self-test has, and never so short that
+ * a busy machine could not start a process. */
+static uint64_t patience_ns(const struct svmx_executor *executor) {
+    const uint64_t ns = 20 * executor->config.number[SVMX__TIMEOUT_MS] * UINT64_C(1000000);
+    const uint64_t least_ns = UINT64_C(3000000000);
+    return ns > least_ns ? ns : least_ns;
+}
+
+/* Whether drivers are tried first, and where verdicts are kept. */
+static enum svmx_status read_driver_probe(const struct svmx_executor *executor, struct svmx__registry_config *registry,
+                                          struct svmx__text *why) {
+    const char *text = executor->config.text[SVMX__DRIVER_PROBE], *cache = executor->config.text[SVMX__CACHE_DIR];
+    const bool by_options = executor->config.source[SVMX__DRIVER_PROBE] == SVMX_FROM_OPTIONS;
+    registry->probe_folder = strcmp(cache, "off") == 0 ? NULL : cache;
+    registry->probe_always = strcmp(text, "on") == 0;
+    registry->probe = registry->probe_always || strcmp(text, "auto") == 0;
+    if (registry->probe || strcmp(text, "off") == 0) return SVMX_OK;
+    return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s is '%.100s': give auto, on or off",
+                      by_options ? "options.driver_probe" : "SUPERVM_DRIVER_PROBE", text);
+}
+
 static enum svmx_status open_registry(struct svmx_executor *executor, const struct svmx_options *options,
                                       struct svmx__text *why) {
     const bool by_options = executor->config.source[SVMX__BACKENDS] == SVMX_FROM_OPTIONS;
-    const struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
-                                                 .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
-                                                 .backend_path = executor->config.text[SVMX__BACKEND_PATH],
-                                                 .static_plugins = options->static_plugins,
-                                                 .static_plugin_count = options->static_plugin_count,
-                                                 .reference = &svmx__reference_plugin,
-                                                 .maker = svmx__host_maker(executor),
-                                                 .log = &executor->log};
-    enum svmx_status status = svmx__registry_open(&executor->registry, &config, why);
+    const bool isolated_by_options = executor->config.source[SVMX__ISOLATE] == SVMX_FROM_OPTIONS;
+    struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
+                                           .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
+                                           .backend_path = executor->config.text[SVMX__BACKEND_PATH],
+                                           .static_plugins = options->static_plugins,
+                                           .static_plugin_count = options->static_plugin_count,
+                                           .isolate = executor->config.text[SVMX__ISOLATE],
+                                           .isolate_origin =
+                                               isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
+                                           .isolate_limit_ns = patience_ns(executor),
+                                           .named_only = svmx__config_is_secure(),
+                                           .reference = &svmx__reference_plugin,
+                                           .maker = svmx__host_maker(executor),
+                                           .log = &executor->log};
+    enum svmx_status status = read_driver_probe(executor, &config, why);
+    if (status == SVMX_OK) status = svmx__registry_open(&executor->registry, &config, why);
     if (status != SVMX_OK) return status;
     const struct svmx__backend *reference = &executor->registry.backends[executor->registry.backend_count - 1];
     svmx__reference_attach(reference->instance.self, executor->operations);
@@ -70,6 +96,7 @@ static enum svmx_status open_registry(struct svmx_executor *executor, const stru
 static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx__text *why) {
     enum svmx_status status = svmx__devices_find(executor, why);
     if (status != SVMX_OK) return status;
+    svmx__recovery_init(executor);
     svmx__route_init(executor);
     svmx__profile_load(executor);
     status = svmx__policies_read(executor, why);
@@ -92,7 +119,7 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     svmx__team_stop(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
 free_pipelines:
-    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
+    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
 free_records:
     svmx__records_fini(&executor->records);
 free_routes:
@@ -107,6 +134,8 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
     pthread_mutex_init(&executor->admission, NULL); /* none can fail with default attributes */
     pthread_mutex_init(&executor->publishing, NULL);
     pthread_cond_init(&executor->room, NULL);
+    if (svmx__fork_watch() != 0) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to watch for fork()");
+    executor->forks = atomic_load_explicit(&svmx__forks, memory_order_relaxed);
     enum svmx_status status = copy_options(given, &options, why);
     if (status != SVMX_OK) return status;
     executor->operations = svmx__operations_create();
@@ -161,6 +190,13 @@ enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options
     return SVMX_OK;
 }
 
+const char *svmx__closed_text(const struct svmx_executor *executor) {
+    return svmx__is_forked(executor)
+               ? "this process was forked after svmx_open, and threads and drivers do not come along: open an executor "
+                 "in the child"
+               : "the executor was closed";
+}
+
 void svmx__executor_retain(struct svmx_executor *executor) {
     atomic_fetch_add_explicit(&executor->references, 1, memory_order_relaxed);
 }
@@ -181,7 +217,7 @@ static void save_profile(const struct svmx_executor *executor) {
 }
 
 void svmx_close(svmx_executor_t *executor) {
-    if (!executor) return;
+    if (!executor || svmx__is_forked(executor)) return; /* its threads are the parent's */
     pthread_mutex_lock(&executor->admission);
     /* acq_rel: pairs with the acquire loads of calls that do not take the lock */
     if (atomic_exchange_explicit(&executor->closed, true, memory_order_acq_rel)) {
@@ -196,7 +232,7 @@ void svmx_close(svmx_executor_t *executor) {
     svmx__devices_stop(executor);
     svmx__team_stop(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
-    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, executor);
+    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
     svmx__records_fini(&executor->records);
     save_profile(executor);
     svmx__route_fini(executor);

@@ -10,6 +10,7 @@
 #ifndef SVMX_EXECUTOR_EXECUTOR_H
 #define SVMX_EXECUTOR_EXECUTOR_H
 
+#include "base/fork.h"
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/team.h"
@@ -17,8 +18,11 @@
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
+#include "executor/batch.h"
+#include "executor/buffer.h"
 #include "executor/choice.h"
 #include "executor/config.h"
+#include "executor/health.h"
 #include "executor/record.h"
 #include "ops/operations.h"
 #include "plugin/registry.h"
@@ -47,29 +51,61 @@ struct svmx__contention {
 };
 
 /* What is known of an operation on a device. */
-enum svmx__fitness { SVMX__UNTRIED, SVMX__FIT, SVMX__UNFIT };
+enum svmx__fitness { SVMX__UNTRIED, SVMX__FIT, SVMX__UNFIT, SVMX__QUARANTINED };
 
 /* Buckets are powers of two; larger ones share the last line of the table. */
 enum { SVMX__BUCKETS = 48 };
 
+/* One life of a device: an opened instance of its plugin, and the memory that came from it. A device that was given up
+ * comes back with a new one, while work may still hold what is of the old: lives end with the executor. life.c */
+struct svmx__life {
+    struct svmx__device *device;
+    struct svmx__backend *backend; /* in the first life the registry's, later `own` */
+    struct svmx__backend own;
+    struct svmx__staging_pool pool;
+    struct svmx__heap heap; /* of buffers */
+    uint32_t number;        /* from 0; in the keys of its pipelines */
+    atomic_bool over;       /* the device was given up, or has another one: no more work */
+    atomic_bool abandoned;  /* it holds memory of ours past a deadline: its backend is never closed */
+    struct svmx__life *before;
+};
+
+/* The errand that rebuilds a device. recovery.c */
+struct svmx__recall {
+    struct svmx__work errand; /* first */
+    struct svmx__device *device;
+    atomic_bool under_way;
+};
+
+/* An operation that a device gave wrong bytes for. quarantine.c */
+struct svmx__quarantined {
+    struct svmx__quarantined *next;
+    const struct svmx__op *op;
+    char reason[SVMX__REASON_BYTES];
+};
+
 struct svmx__device {
     struct svmx_executor *executor;
-    struct svmx__backend *backend;
-    uint32_t id;    /* in the executor */
-    uint32_t index; /* in the backend */
+    const struct svmx__backend *backend; /* of the first life: for its name and its plugin */
+    uint32_t id;                         /* in the executor */
+    uint32_t index;                      /* in the backend */
     struct svmx_device_info info;
     bool inline_; /* SVMX_DEVICE_INLINE: any thread may submit */
     bool host_memory;
-    struct svmx__staging_pool pool;
-    struct svmx__queue queue; /* of parts */
-    pthread_t submitter;      /* pops the queue; the only one that submits, unless inline_ */
+    struct svmx__life first;
+    _Atomic(struct svmx__life *) life; /* the present one: release when it begins, acquire where work starts */
+    struct svmx__queue queue;          /* of parts */
+    pthread_t submitter;               /* pops the queue; the only one that submits, unless inline_ */
     bool has_submitter;
     struct svmx__builder builder;   /* unless inline_ */
     uint8_t chosen[SVMX__OP_LIMIT]; /* 1 + the variant that was fastest, by operation; 0: not known. The builder's. */
 
-    atomic_bool usable;                      /* false: given up */
-    atomic_bool abandoned;                   /* it holds memory of ours past a deadline: its backend is never closed */
-    _Atomic uint8_t fitness[SVMX__OP_LIMIT]; /* enum svmx__fitness by operation */
+    struct svmx__health health;
+    struct svmx__recall recall;
+    uint32_t life_count;                             /* lives that there were; the submitter's */
+    struct svmx__life *left;                         /* lives that never served, and hold a ticket; the submitter's */
+    _Atomic(struct svmx__quarantined *) quarantined; /* the last first */
+    _Atomic uint8_t fitness[SVMX__OP_LIMIT];         /* enum svmx__fitness by operation */
     atomic_uint_fast64_t tasks, launches, bytes_in, bytes_out, busy_ns, device_ns, failures;
     _Atomic uint32_t clock;                    /* enum svmx_device_clock */
     _Atomic uint64_t launched[SVMX__OP_LIMIT]; /* bit n: a launch of about 2^n units was there before */
@@ -85,6 +121,7 @@ struct svmx__policy {
 struct svmx_executor {
     atomic_uint references; /* one of the caller, one of every batch */
     atomic_bool closed;
+    unsigned forks; /* when it was opened: another number of them is another process */
     struct svmx__config config;
     struct svmx__log log;
     struct svmx__operations *operations;
@@ -103,6 +140,7 @@ struct svmx_executor {
     _Atomic uint32_t ready[SVMX__OP_LIMIT][SVMX__BUCKETS]; /* has a pipeline for that bucket (by its log2) */
     uint32_t routed;            /* devices that take part: the first so many, never the reference */
     uint32_t cpus;              /* of these, those that compute in the calling thread */
+    uint32_t owners;            /* of these, those with memory of their own and a queue */
     pthread_mutex_t publishing; /* of writers of serving and ready */
     struct svmx__policy policies[SVMX__OP_LIMIT];
     struct svmx__model model;
@@ -115,11 +153,26 @@ struct svmx_executor {
     pthread_cond_t room;       /* under_way went down */
     uint32_t under_way;        /* batches between svmx_submit and completion */
 
+    _Atomic uint64_t look_ns;    /* when the next device has rested; recovery.c */
+    _Atomic uint64_t stopped_ns; /* 0, or what time it is for rests: tests let it pass */
+
     struct svmx__spin waiting; /* of callers for batches */
     atomic_uint_fast64_t batches, tasks, cancelled, fallbacks;
 };
 
+/* Was it opened by a parent of this process? Then it has no threads, and whatever it locked stays so. */
+static inline bool svmx__is_forked(const struct svmx_executor *executor) {
+    return executor->forks != atomic_load_explicit(&svmx__forks, memory_order_relaxed);
+}
+/* Is it to be used no more? acquire: pairs with svmx_close. */
+static inline bool svmx__is_closed(const struct svmx_executor *executor) {
+    return atomic_load_explicit(&executor->closed, memory_order_acquire) || svmx__is_forked(executor);
+}
+
 /* ---- executor.c ---- */
+
+/* Why an executor is to be used no more: a text for the user. */
+const char *svmx__closed_text(const struct svmx_executor *executor);
 void svmx__executor_retain(struct svmx_executor *executor);
 void svmx__executor_release(struct svmx_executor *executor);
 
@@ -132,6 +185,57 @@ enum svmx_status svmx__devices_start(struct svmx_executor *executor, struct svmx
 /* Ends submitters after their queues are empty, frees pools and devices. Safe after a partial start. */
 void svmx__devices_stop(struct svmx_executor *executor);
 void svmx__devices_free(struct svmx_executor *executor);
+
+/* ---- life.c ---- */
+
+static inline struct svmx__life *svmx__life_of(const struct svmx__device *device) {
+    return atomic_load_explicit(&device->life, memory_order_acquire);
+}
+/* The first life of a device, in the instance that the registry opened. */
+void svmx__life_begin(struct svmx__device *device, struct svmx__backend *backend);
+/* Another one, in an instance of its own, that the device does not have yet. Only its submitter may. What the plugin
+ * answered; UNKNOWN: the device is not there any more, or is another one now; MEMORY. */
+enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life **life, struct svmx__text *why);
+/* The device has it from now on. */
+void svmx__life_replace(struct svmx__life *life);
+/* It never served. NULL is fine. */
+void svmx__life_discard(struct svmx__life *life);
+/* Nothing of the device is under way any more: says of each life whether its instance may be closed. Then, once pipelines
+ * are gone, gives back what the lives hold. */
+void svmx__lives_settle(struct svmx__device *device);
+void svmx__lives_end(struct svmx__device *device);
+
+/* ---- recovery.c: giving devices up, and having them back ---- */
+
+void svmx__recovery_init(struct svmx_executor *executor);
+/* A launch failed, with part->status and part->reason; no lock is held. */
+void svmx__device_failed(const struct svmx__part *part);
+/* The device keeps a ticket past its deadline, or says that it is lost; for_good: it broke a rule, and stays away. */
+void svmx__device_lost(const struct svmx__part *part, bool for_good);
+/* Sees whether somebody has rested enough; only if look_ns is not NEVER. */
+void svmx__recovery_look(struct svmx_executor *executor);
+
+/* ---- quarantine.c ---- */
+
+/* Takes an operation from a device for good, and keeps that on disk. No lock is held; blocks on the disk. */
+void svmx__quarantine(struct svmx__device *device, const struct svmx__op *op, const char *reason);
+/* The same of what the profile had. */
+void svmx__quarantine_restore(struct svmx__device *device, const struct svmx__op *op, const char *reason);
+/* Does the profile have it? */
+bool svmx__quarantine_is_kept(const struct svmx__device *device, const struct svmx__op *op);
+const struct svmx__quarantined *svmx__quarantine_of(const struct svmx__device *device);
+void svmx__quarantine_free(struct svmx__device *device);
+
+/* Does a device serve an operation at all? */
+static inline bool svmx__device_serves(const struct svmx__device *device, uint32_t op) {
+    return svmx__health_serves(&device->health) &&
+           atomic_load_explicit(&device->fitness[op], memory_order_relaxed) < SVMX__UNFIT;
+}
+
+/* ---- compare.c ---- */
+
+/* Computes a part that a device answered once more elsewhere, and compares. WRONG_RESULT: the operation is quarantined. */
+enum svmx_status svmx__compare(struct svmx__part *part);
 
 /* ---- pipeline.c ---- */
 
@@ -184,6 +288,15 @@ void svmx__results_reset(struct svmx_batch *batch);
 void svmx__copy_in(const struct svmx__part *part, void *staging, uint64_t offset, uint64_t bytes);
 void svmx__copy_out(const struct svmx__part *part, const void *staging, uint64_t bytes);
 
+/* ---- deadline.c ---- */
+
+/* How long a device may take for a launch, from hand-over on, and whose wish that is, for the receipt. */
+struct svmx__deadline {
+    uint64_t ns;
+    const char *origin;
+};
+struct svmx__deadline svmx__deadline_of(const struct svmx__part *part);
+
 /* ---- policy.c ---- */
 
 /* Fills policies, and how choices learns, from the settings. ARGUMENT names what is wrong. */
@@ -203,6 +316,8 @@ void svmx__contention_stop(struct svmx_executor *executor);
 
 /* Writes part->trail, and puts it among the last ones. By learn, once a part is over. */
 void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svmx__sample *sample);
+/* Tells the log of it (SUPERVM_DEBUG). */
+void svmx__receipt_say(const struct svmx__part *part);
 
 /* ---- route.c ---- */
 
@@ -212,6 +327,8 @@ enum svmx__seat svmx__device_place(const struct svmx_device_info *info);
 void svmx__route_init(struct svmx_executor *executor);
 void svmx__route_fini(struct svmx_executor *executor);
 
+/* Sets what of a part is known before a device is: policy, fitting, question. Returns who serves its operation. */
+uint32_t svmx__route_consider(struct svmx__part *part);
 /* Whether a device has a pipeline for a bucket, or needs none. */
 bool svmx__route_is_ready(const struct svmx_executor *executor, uint32_t op, uint64_t bucket, uint32_t device);
 /* Sends a part to a device that is ready, whatever the table says. */
@@ -233,9 +350,12 @@ enum svmx_status svmx__prepare(struct svmx__part *part);
 enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct svmx__op *op,
                                       const struct svmx_pipeline_desc *desc, struct svmx__pipeline *made,
                                       struct svmx__text *why);
+/* Builds and proves, for a device that this thread may submit to; drops what does not prove itself. */
+enum svmx_status svmx__pipeline_make(struct svmx__device *device, const struct svmx__op *op,
+                                     struct svmx__pipeline *made, struct svmx__text *why);
 enum svmx_status svmx__pipeline_file(struct svmx__device *device, const struct svmx__op *op,
                                      const struct svmx__pipeline *made, const struct svmx__pipeline **entry);
-void svmx__pipeline_drop(struct svmx__device *device, struct svmx_pipeline *compiled);
+void svmx__pipeline_drop(struct svmx__life *life, struct svmx_pipeline *compiled);
 /* A build that failed for want of memory, or on a device that is gone, says nothing of the operation. */
 bool svmx__verdict_counts(enum svmx_status verdict);
 
@@ -253,7 +373,7 @@ enum svmx_status svmx__profile_save(const struct svmx_executor *executor, struct
 /* What an earlier process kept of a variant; free() takes it. NULL: nothing. */
 void *svmx__kept_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant, size_t *bytes);
 /* Keeps what the plugin gives for a pipeline that was proved, and which variant was the fastest. */
-void svmx__keep_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant,
+void svmx__keep_binary(struct svmx__life *life, const struct svmx__op *op, uint32_t variant,
                        struct svmx_pipeline *compiled);
 /* It did not prove itself. */
 void svmx__unkeep_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant);

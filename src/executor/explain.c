@@ -142,7 +142,7 @@ static uint64_t crossover_of(struct view *view, const struct svmx__op *op) {
 enum svmx_status svmx_explain(svmx_executor_t *executor, uint32_t op, uint64_t units, struct svmx_candidate *candidates,
                               size_t capacity, size_t *count, uint64_t *crossover) {
     if (!executor || (capacity && !svmx__is_served(candidates, FIRST_CANDIDATE))) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     const struct svmx__op *of = svmx__operations_by_id(executor->operations, op);
     if (!of) return SVMX_ERR_UNKNOWN;
     if (units >> (SVMX__LANES - 1)) return SVMX_ERR_OVERFLOW;

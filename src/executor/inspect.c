@@ -20,14 +20,26 @@ enum {
     FIRST_STATS = SVMX__THROUGH(struct svmx_stats, pool_bytes_peak)
 };
 
-static bool is_open(const struct svmx_executor *executor) {
-    return executor && !atomic_load_explicit(&executor->closed, memory_order_acquire);
-}
+static bool is_open(const struct svmx_executor *executor) { return executor && !svmx__is_closed(executor); }
 
 static uint64_t read(const _Atomic uint64_t *counter) { return atomic_load_explicit(counter, memory_order_relaxed); }
 
 static uint64_t backlog(const struct svmx_executor *executor, uint32_t device) {
     return (uint64_t)svmx__backlog_ns(&executor->choices, device);
+}
+
+/* What concerns the whole device first; of one that is healthy, what it was quarantined for last. */
+static void tell_health(struct svmx__device *from, struct svmx_device *device) {
+    struct svmx__health_word word;
+    svmx__health_tell(&from->health, &word);
+    device->health = word.state;
+    device->strikes = word.strikes;
+    memcpy(device->health_reason, word.reason, sizeof device->health_reason);
+    const struct svmx__quarantined *first = svmx__quarantine_of(from);
+    for (const struct svmx__quarantined *at = first; at; at = at->next) device->quarantined++;
+    if (word.state != SVMX_HEALTHY || !first) return;
+    device->health = SVMX_QUARANTINED;
+    (void)snprintf(device->health_reason, sizeof device->health_reason, "%s: %.90s", first->op->name, first->reason);
 }
 
 uint32_t svmx_device_count(const svmx_executor_t *executor) { return is_open(executor) ? executor->device_count : 0; }
@@ -36,28 +48,29 @@ enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index
     if (!executor || !svmx__is_served(device, FIRST_DEVICE)) return SVMX_ERR_ARGUMENT;
     if (!is_open(executor)) return SVMX_ERR_CLOSED;
     if (index >= executor->device_count) return SVMX_ERR_UNKNOWN;
-    const struct svmx__device *from = &executor->devices[index];
-    const struct svmx_device now = {.backend = from->backend->name,
-                                    .name = from->info.name,
-                                    .driver = from->info.driver,
-                                    .variant = from->info.variant,
-                                    .pci = from->info.pci,
-                                    .kind = from->info.kind,
-                                    .flags = from->info.flags,
-                                    .threads = from->info.threads,
-                                    .usable = atomic_load_explicit(&from->usable, memory_order_relaxed),
-                                    .memory_bytes = from->info.memory_bytes,
-                                    .max_alloc_bytes = from->info.max_alloc_bytes,
-                                    .tasks = read(&from->tasks),
-                                    .launches = read(&from->launches),
-                                    .bytes_in = read(&from->bytes_in),
-                                    .bytes_out = read(&from->bytes_out),
-                                    .busy_ns = read(&from->busy_ns),
-                                    .failures = read(&from->failures),
-                                    .device_ns = read(&from->device_ns),
-                                    .index = from->index,
-                                    .backlog_ns = index < executor->routed ? backlog(executor, index) : 0,
-                                    .clock = atomic_load_explicit(&from->clock, memory_order_relaxed)};
+    struct svmx__device *from = &executor->devices[index];
+    struct svmx_device now = {.backend = from->backend->name,
+                              .name = from->info.name,
+                              .driver = from->info.driver,
+                              .variant = from->info.variant,
+                              .pci = from->info.pci,
+                              .kind = from->info.kind,
+                              .flags = from->info.flags,
+                              .threads = from->info.threads,
+                              .usable = svmx__health_serves(&from->health),
+                              .memory_bytes = from->info.memory_bytes,
+                              .max_alloc_bytes = from->info.max_alloc_bytes,
+                              .tasks = read(&from->tasks),
+                              .launches = read(&from->launches),
+                              .bytes_in = read(&from->bytes_in),
+                              .bytes_out = read(&from->bytes_out),
+                              .busy_ns = read(&from->busy_ns),
+                              .failures = read(&from->failures),
+                              .device_ns = read(&from->device_ns),
+                              .index = from->index,
+                              .backlog_ns = index < executor->routed ? backlog(executor, index) : 0,
+                              .clock = atomic_load_explicit(&from->clock, memory_order_relaxed)};
+    tell_health(from, &now);
     svmx__give(device, &now, sizeof now);
     return SVMX_OK;
 }
@@ -133,7 +146,7 @@ enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name,
         list_names(executor->operations, name, error);
     else
         (void)snprintf(error->text, sizeof error->text, "%s",
-                       status == SVMX_ERR_CLOSED ? "the executor was closed" : "executor, name or op is NULL");
+                       status == SVMX_ERR_CLOSED ? svmx__closed_text(executor) : "executor, name or op is NULL");
     return status;
 }
 
@@ -201,7 +214,8 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
                              .cache_evicted = read(&executor->binaries.evicted)};
     for (uint32_t i = 0; i < executor->device_count; i++) {
         now.launches += read(&executor->devices[i].launches);
-        add_pool(&now, &executor->devices[i].pool);
+        for (struct svmx__life *life = svmx__life_of(&executor->devices[i]); life; life = life->before)
+            add_pool(&now, &life->pool);
     }
     add_choices(&now, executor);
     svmx__give(stats, &now, sizeof now);

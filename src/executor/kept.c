@@ -34,8 +34,13 @@ static struct svmx__binary_key key_of(const struct svmx__device *device, const s
                                      .op = op->name};
 }
 
+/* The same in all lives: one plugin, one table of functions. */
+static bool gives_binaries(const struct svmx__device *device) {
+    return device->backend->instance.ops->pipeline_binary != NULL;
+}
+
 void *svmx__kept_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant, size_t *bytes) {
-    if (!device->backend->instance.ops->pipeline_binary) return NULL;
+    if (!gives_binaries(device)) return NULL;
     const struct svmx__binary_key key = key_of(device, op, SVMX__BINARY_PIPELINE, variant);
     return svmx__binary_store_get(&device->executor->binaries, &key, bytes);
 }
@@ -46,8 +51,8 @@ void svmx__unkeep_binary(struct svmx__device *device, const struct svmx__op *op,
 }
 
 /* The compiled form; free() takes it. NULL: the plugin gives none. */
-static void *ask_for_binary(struct svmx__device *device, struct svmx_pipeline *compiled, size_t *bytes) {
-    const struct svmx_backend *instance = &device->backend->instance;
+static void *ask_for_binary(const struct svmx__life *life, struct svmx_pipeline *compiled, size_t *bytes) {
+    const struct svmx_backend *instance = &life->backend->instance;
     if (!instance->ops->pipeline_binary) return NULL;
     size_t length = 0;
     if (instance->ops->pipeline_binary(instance->self, compiled, NULL, &length) != SVMX_OK || !length) return NULL;
@@ -60,10 +65,11 @@ static void *ask_for_binary(struct svmx__device *device, struct svmx_pipeline *c
     return NULL;
 }
 
-void svmx__keep_binary(struct svmx__device *device, const struct svmx__op *op, uint32_t variant,
+void svmx__keep_binary(struct svmx__life *life, const struct svmx__op *op, uint32_t variant,
                        struct svmx_pipeline *compiled) {
+    struct svmx__device *device = life->device;
     size_t bytes;
-    void *binary = ask_for_binary(device, compiled, &bytes);
+    void *binary = ask_for_binary(life, compiled, &bytes);
     if (!binary) return;
     const struct svmx__binary_key key = key_of(device, op, SVMX__BINARY_PIPELINE, variant);
     const struct svmx__binary_key choice_key = key_of(device, op, SVMX__BINARY_CHOICE, 0);
@@ -74,7 +80,7 @@ void svmx__keep_binary(struct svmx__device *device, const struct svmx__op *op, u
 }
 
 uint8_t svmx__kept_choice(struct svmx__device *device, const struct svmx__op *op) {
-    if (!device->backend->instance.ops->pipeline_binary) return 0;
+    if (!gives_binaries(device)) return 0;
     const struct svmx__binary_key key = key_of(device, op, SVMX__BINARY_CHOICE, 0);
     size_t bytes = 0;
     uint8_t *payload = svmx__binary_store_get(&device->executor->binaries, &key, &bytes);

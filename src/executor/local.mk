@@ -3,27 +3,32 @@ libsvmx_core_la_SOURCES += \
 	%D%/bandwidth.c \
 	%D%/batch.c %D%/batch.h \
 	%D%/bucket.c \
+	%D%/buffer.c %D%/buffer.h \
 	%D%/builder.c \
 	%D%/cached.c \
 	%D%/cell.c %D%/cell.h \
 	%D%/chain.c %D%/chain.h \
 	%D%/choice.c %D%/choice.h \
 	%D%/collect.c \
+	%D%/compare.c \
 	%D%/completion.c \
 	%D%/contention.c \
 	%D%/config.c %D%/config.h \
 	%D%/copy.c \
 	%D%/curve.h \
+	%D%/deadline.c \
 	%D%/device.c \
 	%D%/dispatch.c \
 	%D%/examples.c \
 	%D%/executor.c %D%/executor.h \
 	%D%/explain.c \
+	%D%/health.c %D%/health.h \
 	%D%/host.c \
 	%D%/infer.c \
 	%D%/inspect.c \
 	%D%/kept.c \
 	%D%/learn.c \
+	%D%/life.c \
 	%D%/line.h \
 	%D%/log_read.c %D%/log_read.h \
 	%D%/min_bucket.c \
@@ -35,9 +40,12 @@ libsvmx_core_la_SOURCES += \
 	%D%/profile.c \
 	%D%/profiled.c \
 	%D%/publish.c \
+	%D%/quarantine.c \
 	%D%/receipt.c \
 	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \
+	%D%/recorded.c \
+	%D%/recovery.c \
 	%D%/register.c \
 	%D%/replay.c \
 	%D%/results.c \
@@ -46,6 +54,8 @@ libsvmx_core_la_SOURCES += \
 	%D%/split.c \
 	%D%/stage.c \
 	%D%/stages.h \
+	%D%/stretch.c %D%/stretch.h \
 	%D%/submit.c \
 	%D%/trial.c \
+	%D%/weigh.c \
 	%D%/words.c %D%/words.h

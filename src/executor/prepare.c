@@ -13,19 +13,19 @@
 #include <stdio.h>
 #include <string.h>
 
-void svmx__pipeline_drop(struct svmx__device *device, struct svmx_pipeline *compiled) {
-    if (compiled) device->backend->instance.ops->pipeline_free(device->backend->instance.self, compiled);
+void svmx__pipeline_drop(struct svmx__life *life, struct svmx_pipeline *compiled) {
+    if (compiled) life->backend->instance.ops->pipeline_free(life->backend->instance.self, compiled);
 }
 
 enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct svmx__op *op,
                                       const struct svmx_pipeline_desc *desc, struct svmx__pipeline *made,
                                       struct svmx__text *why) {
-    const struct svmx_backend *instance = &device->backend->instance;
+    const struct svmx_backend *instance = &made->life->backend->instance;
     enum svmx_status status = instance->ops->pipeline_build(instance->self, device->index, desc, &made->compiled);
     if (status == SVMX_OK) return SVMX_OK;
     char line[256];
     made->compiled = NULL;
-    svmx__host_take_error(device->backend, line, sizeof line);
+    svmx__host_take_error(made->life->backend, line, sizeof line);
     return svmx__fail(why, status, "building %s: %s%s%s", op->name, svmx_status_name(status),
                       status == SVMX_ERR_UNSUPPORTED ? "" : ": ", status == SVMX_ERR_UNSUPPORTED ? "" : line);
 }
@@ -40,20 +40,33 @@ static void announce(struct svmx__device *device, const struct svmx__op *op, enu
     svmx__log(&device->executor->log, level, "%s on %s is off: %s", op->name, device->info.name, reason);
 }
 
+/* What the verdict means for the operation on this device: of the present life, and never out of quarantine. */
+static void judge(struct svmx__device *device, const struct svmx__op *op, const struct svmx__pipeline *made) {
+    _Atomic uint8_t *fitness = &device->fitness[op->id];
+    uint8_t before = atomic_load_explicit(fitness, memory_order_relaxed);
+    if (made->life != svmx__life_of(device)) return;
+    if (made->verdict == SVMX_ERR_WRONG_RESULT) {
+        svmx__quarantine(device, op, made->reason);
+        return;
+    }
+    const uint8_t now = made->verdict == SVMX_OK ? SVMX__FIT : SVMX__UNFIT;
+    while (before != SVMX__QUARANTINED &&
+           !atomic_compare_exchange_weak_explicit(fitness, &before, now, memory_order_relaxed, memory_order_relaxed)) {
+    }
+    if (made->verdict != SVMX_OK) announce(device, op, made->verdict, made->reason);
+}
+
 enum svmx_status svmx__pipeline_file(struct svmx__device *device, const struct svmx__op *op,
                                      const struct svmx__pipeline *made, const struct svmx__pipeline **entry) {
-    atomic_store_explicit(&device->fitness[op->id], made->verdict == SVMX_OK ? SVMX__FIT : SVMX__UNFIT,
-                          memory_order_relaxed);
-    if (made->verdict != SVMX_OK) announce(device, op, made->verdict, made->reason);
+    judge(device, op, made);
     bool filed = false;
     enum svmx_status status = svmx__pipeline_cache_insert(&device->executor->pipelines, made, entry, &filed);
-    if (!filed) svmx__pipeline_drop(device, made->compiled); /* one free a build, also where a pointer came twice */
+    if (!filed) svmx__pipeline_drop(made->life, made->compiled); /* one free a build, also where a pointer came twice */
     return status;
 }
 
-/* Builds and proves. The verdict, with its reason in `why`, counts for ever, unless it is MEMORY. */
-static enum svmx_status build_here(struct svmx__device *device, const struct svmx__op *op, struct svmx__pipeline *made,
-                                   struct svmx__text *why) {
+enum svmx_status svmx__pipeline_make(struct svmx__device *device, const struct svmx__op *op,
+                                     struct svmx__pipeline *made, struct svmx__text *why) {
     const struct svmx_op_desc op_desc = svmx__op_desc(op);
     const struct svmx_pipeline_desc desc = {.size = sizeof desc, .op = &op_desc, .bucket = made->key.bucket};
     enum svmx_status status = svmx__pipeline_build(device, op, &desc, made, why);
@@ -62,7 +75,7 @@ static enum svmx_status build_here(struct svmx__device *device, const struct svm
     if (svmx__pipeline_cache_knows(&device->executor->pipelines, &made->key, made->compiled)) return SVMX_OK;
     status = svmx__selftest(device, op, made, why);
     if (status != SVMX_OK) {
-        if (status != SVMX_TIMEOUT) svmx__pipeline_drop(device, made->compiled); /* else it may still be running */
+        if (status != SVMX_TIMEOUT) svmx__pipeline_drop(made->life, made->compiled); /* else it may still be running */
         made->compiled = NULL;
     }
     return status;
@@ -70,9 +83,9 @@ static enum svmx_status build_here(struct svmx__device *device, const struct svm
 
 static enum svmx_status prepare_here(struct svmx__part *part, const struct svmx__key *key) {
     struct svmx__device *device = part->device;
-    struct svmx__pipeline made = {.key = *key};
+    struct svmx__pipeline made = {.key = *key, .life = part->life};
     struct svmx__text why = {""};
-    made.verdict = build_here(device, part->op, &made, &why);
+    made.verdict = svmx__pipeline_make(device, part->op, &made, &why);
     (void)snprintf(made.reason, sizeof made.reason, "%.*s", (int)sizeof made.reason - 1, why.line);
     if (made.verdict != SVMX_OK) memcpy(part->reason, made.reason, sizeof part->reason);
     if (!svmx__verdict_counts(made.verdict)) return made.verdict;
@@ -93,7 +106,7 @@ static enum svmx_status prepare_pinned(struct svmx__part *part, const struct svm
 
 enum svmx_status svmx__prepare(struct svmx__part *part) {
     struct svmx__device *device = part->device;
-    const struct svmx__key key = {device->id, part->op->id, part->bucket, 0};
+    const struct svmx__key key = {device->id, part->op->id, part->bucket, part->life->number};
     part->pipeline = svmx__pipeline_cache_find(&device->executor->pipelines, &key);
     if (part->pipeline && part->pipeline->verdict == SVMX_OK)
         return part->pipeline->bounded ? prepare_pinned(part, part->pipeline) : SVMX_OK;

@@ -22,13 +22,12 @@ static bool want_cell(void *user, const struct svmx__cell_summary *summary) {
 
 static void build_all(struct svmx__device *device, const struct wanted *wanted) {
     for (uint64_t left = wanted->buckets; left; left &= left - 1)
-        if (atomic_load_explicit(&device->usable, memory_order_relaxed))
-            svmx__build_wait(device, wanted->op, left & -left);
+        if (svmx__device_serves(device, wanted->op->id)) svmx__build_wait(device, wanted->op, left & -left);
 }
 
 enum svmx_status svmx_prewarm(svmx_executor_t *executor, uint32_t op_id, uint64_t units) {
     if (!executor) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     const struct svmx__op *op = svmx__operations_by_id(executor->operations, op_id);
     if (!op) return SVMX_ERR_UNKNOWN;
     const bool profiled = units == SVMX_PREWARM_PROFILED;

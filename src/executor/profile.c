@@ -91,8 +91,11 @@ static const char *path_of(const struct svmx_executor *executor) {
     return strcmp(path, "off") == 0 ? NULL : path;
 }
 
-/* Routing is a choice between devices: with one beside the reference there is nothing to choose. */
-static bool has_choice(const struct svmx_executor *executor) { return executor->routed > 1; }
+/* Routing is a choice between devices: with one beside the reference there is nothing to choose. But what a driver did wrong
+ * is to be known. */
+static bool has_use(const struct svmx_executor *executor) {
+    return executor->routed > 1 || (executor->routed == 1 && !executor->devices[0].host_memory);
+}
 
 /* ---- load ------------------------------------------------------------------------------------------------------- */
 
@@ -131,6 +134,18 @@ static bool restore_cell(struct svmx_executor *executor, uint32_t d, const struc
     return svmx__model_restore(&executor->model, &summary);
 }
 
+/* Devices that cannot be told apart share a quarantine. */
+static void restore_wrong(struct svmx_executor *executor, const struct svmx__profile_device *device,
+                          const struct svmx__profile_wrong *wrong) {
+    const struct svmx__op *op = svmx__operations_by_name(executor->operations, wrong->op);
+    if (!op) return; /* of another version */
+    for (uint32_t d = 0; d < executor->routed; d++) {
+        const struct svmx__profile_device here = device_of(executor, d);
+        if (svmx__profile_same(&here, device) && svmx__quarantine_is_kept(&executor->devices[d], op))
+            svmx__quarantine_restore(&executor->devices[d], op, wrong->reason);
+    }
+}
+
 static void restore_records(struct svmx_executor *executor, const struct svmx__profile_records *records) {
     uint32_t here[SVMX__PROFILE_DEVICES];
     size_t restored = 0;
@@ -139,6 +154,8 @@ static void restore_records(struct svmx_executor *executor, const struct svmx__p
         const uint32_t d = here[records->cells[i].device];
         restored += d != NOBODY && restore_cell(executor, d, &records->cells[i]);
     }
+    for (size_t i = 0; i < records->wrong_count; i++)
+        restore_wrong(executor, &records->devices[records->wrongs[i].device], &records->wrongs[i]);
     svmx__log(&executor->log, SVMX_LOG_DEBUG, "profile: %zu of %zu cells are of use here", restored,
               records->cell_count);
 }
@@ -147,7 +164,7 @@ void svmx__profile_load(struct svmx_executor *executor) {
     struct svmx__profile_records records = {0};
     struct svmx__text defect = {""}, why = {""};
     const char *path = path_of(executor);
-    if (!path || !has_choice(executor)) return;
+    if (!path || !has_use(executor)) return;
     executor->profile_refused = svmx__profile_read(&records, path, &defect, &why) != SVMX_OK;
     if (executor->profile_refused)
         svmx__log(&executor->log, SVMX_LOG_WARN, "the profile is not used: %s", why.line);
@@ -226,6 +243,37 @@ static bool save_cell(void *user, const struct svmx__cell_summary *summary) {
     return !saving->starving;
 }
 
+/* Has the file, or what is to be written, that operation of that device? */
+static bool has_wrong(const struct svmx__profile_records *records, const struct svmx__profile_device *device,
+                      const char *op) {
+    for (size_t i = 0; i < records->wrong_count; i++) {
+        const struct svmx__profile_wrong *wrong = &records->wrongs[i];
+        if (strcmp(wrong->op, op) == 0 && svmx__profile_same(&records->devices[wrong->device], device)) return true;
+    }
+    return false;
+}
+
+/* `block` is that of the device, or of the first that is like it. */
+static void save_wrong(struct saving *saving, uint32_t block, const struct svmx__quarantined *of) {
+    const struct svmx__profile_device *device = &saving->now.devices[block];
+    struct svmx__profile_wrong wrong = {.device = block};
+    if (saving->starving || has_wrong(&saving->now, device, of->op->name)) return;
+    (void)snprintf(wrong.op, sizeof wrong.op, "%s", of->op->name);
+    (void)snprintf(wrong.reason, sizeof wrong.reason, "%.63s", of->reason);
+    saving->news = saving->news || !has_wrong(&saving->old, device, wrong.op);
+    saving->starving = !svmx__profile_add_wrong(&saving->now, &wrong);
+}
+
+static void save_wrongs(struct saving *saving) {
+    for (uint32_t d = 0; d < saving->executor->routed; d++) {
+        const struct svmx__device *device = &saving->executor->devices[d];
+        const struct svmx__profile_device of = device_of(saving->executor, d);
+        const uint32_t block = saving->block[find_same(saving->executor, &of)];
+        for (const struct svmx__quarantined *at = svmx__quarantine_of(device); at; at = at->next)
+            if (svmx__quarantine_is_kept(device, at->op)) save_wrong(saving, block, at);
+    }
+}
+
 static int by_order(const void *a, const void *b) { return svmx__profile_order(a, b); }
 
 static void keep_link(struct saving *saving, struct svmx__profile_device *now, const struct svmx__profile_device *old) {
@@ -261,6 +309,12 @@ static void keep_old(struct saving *saving) {
     if (measured) qsort(saving->now.cells, measured, sizeof *saving->now.cells, by_order);
     for (size_t i = 0; i < saving->old.device_count && !saving->starving; i++)
         block[i] = keep_device(saving, &saving->old.devices[i]);
+    for (size_t i = 0; i < saving->old.wrong_count && !saving->starving; i++) {
+        struct svmx__profile_wrong wrong = saving->old.wrongs[i];
+        wrong.device = block[wrong.device];
+        if (wrong.device == NOBODY || has_wrong(&saving->now, &saving->now.devices[wrong.device], wrong.op)) continue;
+        saving->starving = !svmx__profile_add_wrong(&saving->now, &wrong);
+    }
     for (size_t i = 0; i < saving->old.cell_count && !saving->starving; i++) {
         struct svmx__profile_cell cell = saving->old.cells[i];
         cell.device = block[cell.device];
@@ -286,6 +340,7 @@ static enum svmx_status save_to(struct saving *saving, const char *path, struct 
     enum svmx_status status = svmx__profile_read(&saving->old, path, &defect, why);
     if (status != SVMX_OK) return status;
     saving->starving = !save_devices(saving);
+    if (!saving->starving) save_wrongs(saving);
     if (!saving->starving) svmx__model_visit(&saving->executor->model, save_cell, saving);
     if (!saving->starving) keep_old(saving);
     if (saving->starving) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to write the profile");
@@ -296,7 +351,7 @@ static enum svmx_status save_to(struct saving *saving, const char *path, struct 
 enum svmx_status svmx__profile_save(const struct svmx_executor *executor, struct svmx__text *why) {
     struct saving saving = {.executor = executor};
     const char *path = path_of(executor);
-    if (!path || !has_choice(executor)) return SVMX_OK;
+    if (!path || !has_use(executor)) return SVMX_OK;
     enum svmx_status status = save_to(&saving, path, why);
     svmx__profile_records_free(&saving.old);
     svmx__profile_records_free(&saving.now);
@@ -307,8 +362,8 @@ enum svmx_status svmx_profile_save(svmx_executor_t *executor, struct svmx_error 
     struct svmx__text why = {"executor is NULL"};
     enum svmx_status status = SVMX_ERR_ARGUMENT;
     /* acquire: pairs with svmx_close */
-    if (executor && atomic_load_explicit(&executor->closed, memory_order_acquire))
-        status = svmx__fail(&why, SVMX_ERR_CLOSED, "the executor is closed");
+    if (executor && svmx__is_closed(executor))
+        status = svmx__fail(&why, SVMX_ERR_CLOSED, "%s", svmx__closed_text(executor));
     else if (executor)
         status = svmx__profile_save(executor, &why);
     if (status != SVMX_OK && error) {

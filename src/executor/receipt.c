@@ -12,6 +12,8 @@
 #include "executor/batch.h"
 #include "executor/executor.h"
 
+#include <inttypes.h>
+
 /* acquire: pairs with the release in svmx__complete */
 static bool is_answered(const svmx_batch_t *batch) {
     return atomic_load_explicit(&batch->answered, memory_order_acquire);
@@ -22,7 +24,7 @@ uint32_t svmx_receipt_count(const svmx_batch_t *batch) { return batch && is_answ
 enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t at, struct svmx_receipt *receipt) {
     if (!batch || !svmx__is_served(receipt, SVMX__FIRST_RECEIPT)) return SVMX_ERR_ARGUMENT;
     if (!is_answered(batch)) return SVMX_ERR_STATE;
-    if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(batch->executor)) return SVMX_ERR_CLOSED;
     if (at >= batch->part_count) return SVMX_ERR_UNKNOWN;
     struct svmx_receipt now;
     svmx__trail_tell(&batch->parts[at].trail, batch->parts[at].reason, &now);
@@ -32,12 +34,23 @@ enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t at, struct
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-/* Of the outputs of all tasks, in order, where the caller finds them. */
+static uint64_t hash_row(const struct svmx__part *part, uint32_t row, uint32_t without, uint64_t hash) {
+    const struct svmx_slot *slots = part->slots + (size_t)row * part->op->param_count;
+    for (uint32_t i = 0; i < part->op->param_count; i++)
+        if (part->op->params[i].direction == SVMX_OUT && !(without >> i & 1))
+            hash = svmx__hash64((const void *)(uintptr_t)slots[i].at, slots[i].bytes, hash);
+    return hash;
+}
+
+/* Of the outputs of all tasks, in order, where the caller finds them. Those that pass are in no memory on some ways: they
+ * count on none. */
 static uint64_t hash_of(const struct svmx__part *part) {
+    const struct svmx_batch *batch = part->batch;
     uint64_t hash = 0;
-    for (size_t i = 0; i < (size_t)part->task_count * part->op->param_count; i++)
-        if (part->op->params[i % part->op->param_count].direction == SVMX_OUT)
-            hash = svmx__hash64((const void *)(uintptr_t)part->slots[i].at, part->slots[i].bytes, hash);
+    for (uint32_t row = 0; !part->passing_bytes && row < part->task_count; row++) hash = hash_row(part, row, 0, hash);
+    for (uint32_t t = 0; part->passing_bytes && t < batch->task_count; t++)
+        if (&batch->parts[batch->tasks[t].part] == part)
+            hash = hash_row(part, batch->tasks[t].row, batch->tasks[t].passing, hash);
     return hash;
 }
 
@@ -64,6 +77,30 @@ static void write_candidates(const struct svmx_executor *executor, struct svmx__
         trail->verdict[d] = (uint8_t)verdict_of(executor, part, d, trail->cost_ns[d]);
         if (svmx__is_in(part->answer.waiting, d)) trail->backlog_ns[d] = part->answer.wait_ns[d];
     }
+}
+
+static const char *why_of(uint32_t why) {
+    static const char *const words[] = {
+        [SVMX_WHY_ONLY] = "no other may",        [SVMX_WHY_BEST] = "measured to be best",
+        [SVMX_WHY_BACKLOG] = "the best is busy", [SVMX_WHY_PROBE] = "to learn",
+        [SVMX_WHY_ORDER] = "first in order",     [SVMX_WHY_SPLIT] = "its share"};
+    return why && why < sizeof words / sizeof *words ? words[why] : "?";
+}
+
+void svmx__receipt_say(const struct svmx__part *part) {
+    const struct svmx__trail *trail = &part->trail;
+    const struct svmx__device *device = part->device;
+    struct svmx__log log = device->executor->log;
+    log.level = SVMX_LOG_DEBUG; /* it was asked for */
+    svmx__log(&log, SVMX_LOG_DEBUG,
+              "way of %s: batch tag %" PRIu64 ", %u tasks, %" PRIu64 " units -> %s: %s (%s); ns: wait %" PRIu64
+              ", stage %" PRIu64 ", run %" PRIu64 ", collect %" PRIu64 "%s%s%s",
+              part->op->name, trail->tag, trail->tasks, trail->units, device->backend->name, device->info.name,
+              why_of(trail->why), trail->wait_ns, trail->stage_ns, trail->run_ns, trail->collect_ns,
+              part->status != SVMX_OK ? "; it failed: "
+              : trail->redone         ? "; redone: "
+                                      : "",
+              trail->has_reason ? part->reason : "", part->compared ? "; compared" : "");
 }
 
 /* Field by field: what is not set is left from the last use of the part, so everything is. */
@@ -100,7 +137,9 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->learned = learned;
     trail->flags =
         (uint8_t)((sample->first_use ? SVMX_RECEIPT_FIRST_USE : 0) | (sample->contended ? SVMX_RECEIPT_CONTENDED : 0) |
-                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0) | (part->joined ? SVMX_RECEIPT_FUSED : 0));
+                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0) |
+                  (part->joined && !part->stretched ? SVMX_RECEIPT_FUSED : 0) |
+                  (part->stretched ? SVMX_RECEIPT_STRETCH : 0));
     trail->has_reason = part->redone || part->status != SVMX_OK;
     write_candidates(executor, part, trail);
     svmx__records_add(&executor->records, trail, part->reason);

@@ -108,6 +108,7 @@ static void add_times(struct line *line, const struct svmx_receipt *receipt) {
     add_bool(line, "contended", receipt->flags & SVMX_RECEIPT_CONTENDED);
     add_bool(line, "failed", receipt->flags & SVMX_RECEIPT_FAILED);
     add_bool(line, "fused", receipt->flags & SVMX_RECEIPT_FUSED);
+    add_bool(line, "stretch", receipt->flags & SVMX_RECEIPT_STRETCH);
     add_number(line, "expected_ns", receipt->expected_ns);
     add_number(line, "setup_ns", receipt->setup_ns);
     add_number(line, "transfer_ns", receipt->transfer_ns);
@@ -157,7 +158,7 @@ static bool is_of(const struct svmx_executor *executor, const struct svmx_receip
 enum svmx_status svmx_receipt_json(const svmx_executor_t *executor, const struct svmx_receipt *given, char *text,
                                    size_t bytes, size_t *length) {
     if (!executor || !svmx__is_served(given, SVMX__FIRST_RECEIPT) || !text) return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     const struct svmx_receipt receipt = known_part(given);
     if (!is_of(executor, &receipt)) return SVMX_ERR_UNKNOWN;
     char whole[SVMX__RECEIPT_LINE]; /* the caller's is written on success only */

@@ -103,7 +103,7 @@ enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from, s
                                     size_t capacity, size_t *count) {
     if (!executor || !from || !count || (capacity && !svmx__is_served(receipts, SVMX__FIRST_RECEIPT)))
         return SVMX_ERR_ARGUMENT;
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire)) return SVMX_ERR_CLOSED;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     struct svmx__records *records = &executor->records;
     const uint64_t end = atomic_load_explicit(&records->next, memory_order_relaxed), kept = records->mask + 1;
     uint64_t number = end > kept && *from < end - kept ? end - kept : *from;

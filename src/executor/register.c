@@ -141,8 +141,7 @@ static enum svmx_status try_examples(const struct svmx__op *op, struct svmx__tex
 static enum svmx_status register_op(struct svmx_executor *executor, const struct svmx_op_def *def, uint32_t *id,
                                     struct svmx__text *why) {
     if (!executor || !def || !id) return svmx__fail(why, SVMX_ERR_ARGUMENT, "executor, def or op is NULL");
-    if (atomic_load_explicit(&executor->closed, memory_order_acquire))
-        return svmx__fail(why, SVMX_ERR_CLOSED, "the executor was closed");
+    if (svmx__is_closed(executor)) return svmx__fail(why, SVMX_ERR_CLOSED, "%s", svmx__closed_text(executor));
     struct svmx__op *op;
     enum svmx_status status = svmx__custom_create(def, &op, why);
     if (status != SVMX_OK) return status;

@@ -21,14 +21,14 @@ static bool is_output(const struct svmx__op *op, uint32_t at) { return op->param
 enum svmx_status svmx__results_in_host_memory(struct svmx__part *part) {
     /* none, or a device before this one failed, or they are in no memory */
     if (!part->library_bytes || part->library || part->passes) return SVMX_OK;
-    enum svmx_status status = svmx__staging_acquire(&part->device->pool, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_READ,
+    enum svmx_status status = svmx__staging_acquire(&part->life->pool, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_READ,
                                                     part->library_bytes, &part->library);
     if (status != SVMX_OK) {
         (void)snprintf(part->reason, sizeof part->reason, "no memory of %llu bytes for results",
                        (unsigned long long)part->library_bytes);
         return status;
     }
-    part->library_device = part->device;
+    part->library_life = part->life;
     uint64_t at = (uintptr_t)part->library->host;
     for (uint32_t row = 0; row < part->task_count; row++) {
         struct svmx_slot *slots = part->slots + (size_t)row * part->op->param_count;
@@ -52,7 +52,7 @@ void svmx__results_stay(struct svmx__part *part) {
         }
     }
     part->library = part->staging_out;
-    part->library_device = part->device;
+    part->library_life = part->life;
     part->staging_out = NULL;
 }
 
@@ -83,7 +83,7 @@ void svmx__results_reset(struct svmx_batch *batch) {
     if (!batch->has_library) return;
     for (uint32_t i = 0; i < batch->part_count; i++) {
         struct svmx__part *part = &batch->parts[i];
-        svmx__staging_return(batch, part->library_device, part->library);
+        svmx__staging_return(batch, part->library_life, part->library);
         part->library = NULL;
     }
     for (uint32_t t = 0; t < batch->task_count; t++)

@@ -20,13 +20,8 @@
 
 /* ---- publishing ------------------------------------------------------------------------------------------------- */
 
-static bool serves(const struct svmx__device *device, uint32_t op) {
-    return atomic_load_explicit(&device->usable, memory_order_relaxed) &&
-           atomic_load_explicit(&device->fitness[op], memory_order_relaxed) != SVMX__UNFIT;
-}
-
 static bool is_built(const struct svmx__device *device, uint32_t op, uint64_t bucket) {
-    const struct svmx__key key = {device->id, op, bucket, 0};
+    const struct svmx__key key = {device->id, op, bucket, svmx__life_of(device)->number};
     return device->inline_ || svmx__pipeline_cache_peek(&device->executor->pipelines, &key) != NULL;
 }
 
@@ -34,7 +29,7 @@ void svmx__route_publish(struct svmx_executor *executor, uint32_t op) {
     pthread_mutex_lock(&executor->publishing); /* the last to look is the last to write */
     uint32_t serving = 0;
     for (uint32_t d = 0; d < executor->routed; d++)
-        if (serves(&executor->devices[d], op)) serving |= UINT32_C(1) << d;
+        if (svmx__device_serves(&executor->devices[d], op)) serving |= UINT32_C(1) << d;
     for (uint32_t line = 0; line < SVMX__BUCKETS; line++) {
         uint32_t ready = executor->cpus;
         for (uint32_t d = 0; d < executor->routed; d++)
@@ -125,8 +120,8 @@ static double hint_of(const struct svmx__part *part) {
     return (double)part->batch->hint_ns / (double)part->batch->part_count;
 }
 
-void svmx__route(struct svmx__part *part) {
-    struct svmx_executor *executor = part->batch->executor;
+uint32_t svmx__route_consider(struct svmx__part *part) {
+    const struct svmx_executor *executor = part->batch->executor;
     const uint32_t op = part->op->id;
     const uint32_t serving = atomic_load_explicit(&executor->serving[op], memory_order_relaxed);
     const struct svmx__policy *policy = &executor->policies[op];
@@ -139,6 +134,14 @@ void svmx__route(struct svmx__part *part) {
     part->cold = part->chosen = part->refused = false;
     part->question.allowed = part->question.serving = serving;
     part->question.fallback = part->question.serving_fallback = fallback_of(executor, serving);
+    return serving;
+}
+
+void svmx__route(struct svmx__part *part) {
+    struct svmx_executor *executor = part->batch->executor;
+    const uint32_t op = part->op->id;
+    if (atomic_load_explicit(&executor->look_ns, memory_order_relaxed) != SVMX__NEVER) svmx__recovery_look(executor);
+    const uint32_t serving = svmx__route_consider(part);
     if (!part->fitting) {
         choose_reference(executor, part);
         return;
@@ -175,6 +178,7 @@ static void count_failure(struct svmx__part *part) {
     atomic_fetch_add_explicit(&executor->fallbacks, 1, memory_order_relaxed);
     svmx__log(&executor->log, SVMX_LOG_INFO, "%s %s: %s: %s", part->op->name,
               part->policy == SVMX_POLICY_GPU ? "fails" : "is redone elsewhere", part->device->info.name, part->reason);
+    svmx__device_failed(part);
 }
 
 bool svmx__route_again(struct svmx__part *part) {
@@ -191,7 +195,7 @@ bool svmx__route_again(struct svmx__part *part) {
     uint32_t from = failed->inline_ ? failed->id + 1 : 0;
     for (uint32_t i = from; i < executor->device_count; i++) {
         struct svmx__device *device = &executor->devices[i];
-        if (device == failed || !device->inline_ || !serves(device, part->op->id)) continue;
+        if (device == failed || !device->inline_ || !svmx__device_serves(device, part->op->id)) continue;
         part->device = device;
         return true;
     }
@@ -220,6 +224,7 @@ void svmx__route_init(struct svmx_executor *executor) {
         const struct svmx_device_info *info = &executor->devices[d].info;
         devices[d] = svmx__model_assume(svmx__device_place(info));
         if (executor->devices[d].inline_) executor->cpus |= UINT32_C(1) << d;
+        if (!executor->devices[d].inline_ && !executor->devices[d].host_memory) executor->owners |= UINT32_C(1) << d;
         if (info->flags & (SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_HOST_MEMORY)) on_cores |= UINT32_C(1) << d;
     }
     svmx__model_init(&executor->model, devices, executor->routed);

@@ -79,6 +79,7 @@ static enum svmx_status run_rows(struct svmx__device *device, const struct svmx_
                               .first_unit = rows->first_unit,
                               .bucket = pipeline->key.bucket,
                               .device = device,
+                              .life = pipeline->life,
                               .pipeline = pipeline};
     enum svmx_status status = svmx__selftest_launch(&part);
     if (status != SVMX_OK) return svmx__fail(why, status, "self-test of %s failed: %s", op->name, part.reason);

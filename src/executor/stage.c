@@ -140,7 +140,7 @@ static void write_commands(struct svmx__part *part, const struct arena_sizes *si
 static enum svmx_status acquire(struct svmx__part *part, enum svmx_memory_kind kind, uint32_t usage, uint64_t bytes,
                                 struct svmx__staging **staging) {
     if (!bytes) return SVMX_OK;
-    enum svmx_status status = svmx__staging_acquire(&part->device->pool, kind, usage, bytes, staging);
+    enum svmx_status status = svmx__staging_acquire(&part->life->pool, kind, usage, bytes, staging);
     if (status != SVMX_OK)
         (void)snprintf(part->reason, sizeof part->reason, "%s: no memory of %llu bytes: %s", part->device->info.name,
                        (unsigned long long)bytes, svmx_status_name(status));
@@ -206,8 +206,9 @@ enum svmx_status svmx__stage(struct svmx__part *part) {
     part->dispatch_ns = 0;
     part->pinned = false;
     part->block = NULL;
-    if (!atomic_load_explicit(&device->usable, memory_order_relaxed)) { /* given up while the part was in its queue */
-        if (part->built != SVMX_OK) return part->built;                 /* by the build that it waited for */
+    if (part->batch) part->life = svmx__life_of(device);
+    if (atomic_load_explicit(&part->life->over, memory_order_relaxed)) { /* given up while the part was in its queue */
+        if (part->built != SVMX_OK) return part->built;                  /* by the build that it waited for */
         (void)snprintf(part->reason, sizeof part->reason, "%s was given up", device->info.name);
         return SVMX_ERR_DEVICE_LOST;
     }

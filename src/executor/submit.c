@@ -113,8 +113,12 @@ static enum svmx_status check_outputs(struct svmx_batch *batch, struct svmx_slot
 }
 
 /* The slow way, exact: sort all outputs, then look every input up among them. */
-static enum svmx_status check_overlap(struct svmx_batch *batch) {
-    if (batch->overlap_checked || hulls_are_apart(batch)) return SVMX_OK;
+enum svmx_status svmx__check_overlap(struct svmx_batch *batch) {
+    if (batch->overlap_checked) return SVMX_OK;
+    if (hulls_are_apart(batch)) {
+        batch->overlap_checked = true;
+        return SVMX_OK;
+    }
     struct svmx_slot *outs;
     size_t count;
     enum svmx_status status = check_outputs(batch, &outs, &count);
@@ -145,7 +149,7 @@ static enum svmx_status enter_queue(struct svmx_batch *batch, bool nonblock) {
     while (executor->under_way >= depth && !nonblock && !atomic_load_explicit(&executor->closed, memory_order_relaxed))
         pthread_cond_wait(&executor->room, &executor->admission);
     if (atomic_load_explicit(&executor->closed, memory_order_relaxed))
-        status = svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
+        status = svmx__fail(&batch->error, SVMX_ERR_CLOSED, "%s", svmx__closed_text(batch->executor));
     else if (executor->under_way >= depth)
         status = svmx__fail(&batch->error, SVMX_BUSY, "%" PRIu64 " batches are under way (queue_depth)", depth);
     else
@@ -171,12 +175,12 @@ void svmx__submit_undo(struct svmx_batch *batch) {
 enum svmx_status svmx__submit(struct svmx_batch *batch, enum svmx__batch_state next, uint32_t flags) {
     uint32_t state = atomic_load_explicit(&batch->state, memory_order_acquire);
     if (state != SVMX__BUILDING && state != SVMX__DONE) return SVMX_ERR_STATE; /* even its text is the library's now */
-    if (atomic_load_explicit(&batch->executor->closed, memory_order_acquire))
-        return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "the executor of this batch was closed");
+    if (svmx__is_closed(batch->executor))
+        return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "%s", svmx__closed_text(batch->executor));
     if (state == SVMX__DONE)
         return svmx__fail(&batch->error, SVMX_ERR_STATE,
                           "this batch has run: svmx_batch_reset empties it, svmx_batch_rearm runs it again");
-    enum svmx_status status = check_overlap(batch);
+    enum svmx_status status = svmx__check_overlap(batch);
     if (status != SVMX_OK) return status;
     /* From here on one thread has it; a second submit of the same batch loses this race. */
     if (!atomic_compare_exchange_strong_explicit(&batch->state, &state, next, memory_order_acq_rel,

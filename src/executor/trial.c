@@ -33,6 +33,7 @@ static void note(uint64_t *shortest, uint64_t ns) {
 /* One run; its times are the racer's if they are its best. */
 static void run(struct svmx__racer *racer, struct svmx__part part, struct svmx__text *why) {
     part.pipeline = &racer->pipeline;
+    part.life = racer->pipeline.life;
     part.bucket = racer->pipeline.key.bucket;
     racer->status = svmx__selftest_launch(&part);
     if (racer->status != SVMX_OK) {

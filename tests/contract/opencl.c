@@ -3,7 +3,8 @@
  *
  *   PoCL       computes on the CPU; has to do everything that there is device code for
  *   Rusticl    Mesa's, on the CPU by way of llvmpipe; has known defects
- *   oclgrind   interprets kernels, checks every access to memory and looks for races; slow: small sizes
+ *   oclgrind   interprets kernels, checks every access to memory and looks for races; slow: small sizes, and each
+ *              operation at each alignment only with SVMX_TEST_LONG=1
  *   others     whatever else the loader finds, or OCL_ICD_VENDORS names
  *
  * First all operations are tried and the receipts looked at: those that the device answered itself are compared; every
@@ -116,7 +117,7 @@ static void on_device(unsigned index, const struct driver *driver) {
     random_sizes(&pair);
     many_tasks(&pair);
     mixed_operations(&pair);
-    all_alignments(&pair);
+    if (!driver->slow || getenv("SVMX_TEST_LONG")) all_alignments(&pair);
     pair_close(&pair);
 }
 

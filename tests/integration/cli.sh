@@ -7,7 +7,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set -u
 unset XDG_CACHE_HOME SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
-    SUPERVM_MAX_PIPELINES SUPERVM_TIMEOUT_MS SUPERVM_LOG SUPERVM_CACHE_DIR SUPERVM_CACHE_BYTES SUPERVM_PROFILE SUPERVM_SIM_MODEL
+    SUPERVM_MAX_PIPELINES SUPERVM_TIMEOUT_MS SUPERVM_TIMEOUT_MIN_MS SUPERVM_DEBUG SUPERVM_LOG SUPERVM_CACHE_DIR SUPERVM_CACHE_BYTES SUPERVM_PROFILE SUPERVM_SIM_MODEL SUPERVM_ISOLATE SUPERVM_DRIVER_PROBE
 if [ $# -gt 0 ]; then
     work=$1
     mkdir -p "$work"
@@ -26,7 +26,7 @@ empty_sha256=e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
 abc_sha256=ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
 empty_keccak=c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470
 abc_keccak=4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45
-commands='devices ops run explain bandwidth replay stats tune threshold-scan conform cache profile config version help'
+commands='devices ops run explain bandwidth replay trace stats tune threshold-scan conform cache profile config version help'
 operations='vec_add_f32 vec_mul_f32 sum_f32 dot_f32 sha256 keccak256 merkle_root_sha256 merkle_tree_keccak256 grid_rotate_u8 eigh_f64'
 
 call version
@@ -123,7 +123,8 @@ call devices --json
 json "devices --json: reference code last, usable" "d['devices'][-1]['backend'] == 'reference'
     and all(v['usable'] for v in d['devices']) and [v['index'] for v in d['devices']] == list(range(len(d['devices'])))
     and set(d['devices'][0]) == set('index backend name kind variant threads driver pci memory_bytes max_alloc_bytes '
-    'host_memory shares_cores test modelled usable device_ns backlog_ns clock'.split())"
+    'host_memory shares_cores test modelled usable health strikes quarantined health_reason device_ns backlog_ns '
+    'clock'.split()) and all(v['health'] == 'healthy' and v['strikes'] == 0 for v in d['devices'])"
 json "devices --json: load report" "all(set(b) == set('name verdict status reason version licence path'.split())
     and b['verdict'] in ('loaded', 'skipped', 'refused') for b in d['backends'])
     and any(b['name'] == 'reference' and b['verdict'] == 'loaded' for b in d['backends'])"
@@ -203,8 +204,8 @@ exits 0 && err_empty && grep -Eq '^queue_depth +SUPERVM_QUEUE_DEPTH +default +25
 verdict "svmx config: settings with their defaults" $?
 call config --json
 json "config --json: every variable" "[s['variable'] for s in d['settings']] == ['SUPERVM_' + v for v in
-    'BACKENDS BACKEND_PATH VARIANT THREADS QUEUE_DEPTH MIN_BUCKET POOL_BYTES MAX_PIPELINES TIMEOUT_MS LOG CACHE_DIR CACHE_BYTES '
-    'POLICY LEARN PROBE_PERCENT RECEIPTS PROFILE'.split()]
+    'BACKENDS BACKEND_PATH VARIANT THREADS QUEUE_DEPTH MIN_BUCKET POOL_BYTES MAX_PIPELINES TIMEOUT_MS TIMEOUT_MIN_MS LOG CACHE_DIR CACHE_BYTES '
+    'POLICY LEARN PROBE_PERCENT RECEIPTS PROFILE DEBUG ISOLATE DRIVER_PROBE'.split()]
     and all(set(s) == set('name variable value source default help'.split()) and s['help'] for s in d['settings'])"
 setting=SUPERVM_THREADS=1
 call config
@@ -583,6 +584,12 @@ if [ -e "$drivers/check.so" ]; then
     call run sha256 --stdin --backend 'check:submit@all=backend,stop'
     exits 0 && out_is $abc_sha256 && err_has 'note: another device had to answer'
     verdict "--stdin: a note on standard error, and the result" $?
+    call stats --batches 2 --op vec_add_f32 --size 10 --backend 'check:submit@1=lost,stop'
+    exits 0 && out_has 'GIVEN UP, lost, 1 strikes: '
+    verdict "a device that is lost: stats says so, and why" $?
+    call stats --batches 2 --op vec_add_f32 --size 10 --backend 'check:submit@1=lost,stop' --json
+    json "a device that is lost: stats --json" "d['devices'][0]['health'] == 'lost' and d['devices'][0]['strikes'] == 1
+    and 'SVMX_ERR_DEVICE_LOST' in d['devices'][0]['health_reason'] and d['devices'][1]['health'] == 'healthy'"
     setting=
     check=$drivers/check.so
     call conform "$check" --device plain --op vec_add_f32

@@ -48,7 +48,7 @@ struct fake_variant {
 struct fake_ticket {
     struct fake_ticket *next;
     uint64_t id;
-    struct svmx_command commands[8];
+    struct svmx_command commands[160]; /* a stretch is long */
     size_t count;
 };
 
@@ -64,6 +64,8 @@ static struct fake {
     bool ticket_first;         /* an inline device answers a ticket and computes in wait */
     struct svmx_timing timing; /* what its clock says of every launch */
     bool honest_clock;         /* it says how long it computed */
+    unsigned delay_ms;         /* each launch takes so long */
+    const char *driver;        /* NULL: "fake 1" */
     struct fake_variant variants[FAKE_VARIANTS];
     unsigned variant_count; /* 0: there is one way, and nothing is to be said of it */
     unsigned builders;      /* a build goes on when so many were called */
@@ -84,7 +86,7 @@ static struct fake {
     struct svmx_pipeline first_pipeline; /* of one_pipeline */
 } fake;
 
-static void fake_start(void) {
+static inline void fake_start(void) {
     memset(&fake, 0, sizeof fake);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -160,6 +162,7 @@ static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx
                                       .threads = 1,
                                       .alignment = 64,
                                       .max_alloc_bytes = fake.max_alloc_bytes};
+    if (fake.driver) strcpy(info->driver, fake.driver);
     return SVMX_OK;
 }
 
@@ -335,6 +338,8 @@ static enum svmx_status fake_wait(void *self, uint32_t device, uint64_t id, uint
         if (!ticket) abort(); /* waited for twice */
         *at = ticket->next;
         const uint64_t start = fake.host->now(fake.host);
+        const struct timespec delay = {0, (long)fake.delay_ms * 1000000};
+        if (fake.delay_ms) (void)nanosleep(&delay, NULL);
         if (status == SVMX_OK) fake_compute(ticket);
         if (status == SVMX_OK) status = fake_take_time(ticket, timing);
         if (fake.honest_clock) timing->compute_ns = fake.host->now(fake.host) - start;
@@ -363,6 +368,7 @@ static void fake_close(void *self) {
     (void)self;
     pthread_mutex_lock(&fake.lock);
     fake.closes++;
+    pthread_cond_broadcast(&fake.changed);
     pthread_mutex_unlock(&fake.lock);
 }
 

@@ -249,6 +249,33 @@ Test(faults, a_task_larger_than_the_device_takes_is_answered_elsewhere) {
     expect_all_returned();
 }
 
+static char way[512];
+
+static void note_way(void *user, enum svmx_log_level level, const char *text) {
+    (void)user, (void)level;
+    if (strncmp(text, "way of ", 7) == 0) (void)snprintf(way, sizeof way, "%s", text);
+}
+
+Test(faults, debug_tells_the_way_of_every_launch_at_any_level) {
+    fake_start();
+    struct svmx_options options = fake_options();
+    options.debug = 1;
+    options.log = note_way;
+    svmx_executor_t *executor = open_with(&options);
+    cr_assert_eq(run_trial(executor).device, 0);
+    cr_assert_not_null(strstr(way, "way of vec_add_f32"), "'%s'", way);
+    cr_assert_not_null(strstr(way, "-> fake: fake (first in order)"), "'%s'", way);
+    cr_assert_null(strstr(way, "redone"), "'%s'", way);
+    fake.fail[FAKE_SUBMIT].from = fake.calls[FAKE_SUBMIT] + 1;
+    fake.fail[FAKE_SUBMIT].count = 1;
+    fake.fail[FAKE_SUBMIT].status = SVMX_ERR_BACKEND;
+    cr_assert_eq(run_trial(executor).device, 1);
+    cr_assert_not_null(strstr(way, "-> reference: "), "'%s'", way);
+    cr_assert_not_null(strstr(way, "redone: submit: SVMX_ERR_BACKEND: submit told to fail"), "'%s'", way);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
 Test(faults, a_reason_is_not_that_of_an_older_failure) {
     fake_start();
     svmx_executor_t *executor = open_quiet_fake();

@@ -5,11 +5,14 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/clock.h"
+#include "executor/executor.h"
 #include "trial.h"
 
 #include <criterion/criterion.h>
 #include <stdatomic.h>
 #include <svmx/plugin.h>
+#include <unistd.h>
 
 enum { ROWS = 3, LINKS = 6, MOST = 20000 };
 
@@ -276,7 +279,8 @@ static enum svmx_status backend_open(const struct svmx_host *from, struct svmx_b
 
 static void quiet(void *user, enum svmx_log_level level, const char *text) { (void)user, (void)level, (void)text; }
 
-Test(fused, a_chain_that_fails_falls_apart_and_is_right) {
+/* Its time, for strikes and rests, stands still: nobody comes back unasked. */
+static svmx_executor_t *open_breaker(void) {
     static const struct svmx_plugin plugin = {.magic = SVMX_PLUGIN_MAGIC,
                                               .size = sizeof plugin,
                                               .abi_major = SVMX_ABI_MAJOR,
@@ -291,16 +295,56 @@ Test(fused, a_chain_that_fails_falls_apart_and_is_right) {
                                          .static_plugins = plugins,
                                          .static_plugin_count = 1,
                                          .log = quiet};
-    svmx_executor_t *broken, *separate = open_with("none");
-    cr_assert_eq(svmx_open(&broken, &options, NULL), SVMX_OK);
+    svmx_executor_t *executor = NULL;
+    cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+    atomic_store(&executor->stopped_ns, svmx__clock_ns());
+    atomic_store(&chains_seen, 0);
+    return executor;
+}
+
+static struct svmx_device breaker_of(svmx_executor_t *executor) {
+    struct svmx_device device = {.size = sizeof device};
+    cr_assert_eq(svmx_device_get(executor, 0, &device), SVMX_OK);
+    return device;
+}
+
+static void run_both(svmx_executor_t *broken, svmx_executor_t *separate, unsigned seed) {
+    const struct plan plan = plan_of(seed);
+    run(broken, &plan, 0, seed % 2);
+    run(separate, &plan, 1, false);
+    cr_assert(memcmp(outs[0], outs[1], sizeof outs[0]) == 0, "seed %u", seed);
+}
+
+Test(fused, a_chain_that_fails_falls_apart_and_is_right_and_is_one_strike) {
+    svmx_executor_t *separate = open_with("none");
     fill(4);
     for (unsigned seed = 1; seed <= 20; seed++) {
-        const struct plan plan = plan_of(seed);
-        run(broken, &plan, 0, seed % 2);
-        run(separate, &plan, 1, false);
-        cr_assert(memcmp(outs[0], outs[1], sizeof outs[0]) == 0, "seed %u", seed);
+        svmx_executor_t *broken = open_breaker();
+        run_both(broken, separate, seed);
+        cr_assert_geq(atomic_load(&chains_seen), 2); /* armed again, it is tried again */
+        cr_assert_eq(breaker_of(broken).strikes, atomic_load(&chains_seen), "seed %u", seed);
+        cr_assert_eq(breaker_of(broken).failures, atomic_load(&chains_seen), "seed %u", seed);
+        cr_assert_eq(breaker_of(broken).usable, atomic_load(&chains_seen) < SVMX__STRIKES);
+        svmx_close(broken);
     }
-    cr_assert_geq(atomic_load(&chains_seen), 20);
+    svmx_close(separate);
+}
+
+Test(fused, a_device_that_is_watched_gets_no_chains) {
+    svmx_executor_t *broken = open_breaker(), *separate = open_with("none");
+    fill(5);
+    run_both(broken, separate, 2); /* a chain and what is left of it, twice: it rests */
+    cr_assert_eq(breaker_of(broken).health, SVMX_RESTING);
+    const unsigned seen = atomic_load(&chains_seen);
+    cr_assert_eq(svmx_device_reset(broken, 0), SVMX_OK);
+    while (breaker_of(broken).health != SVMX_SUSPECT) usleep(1000);
+    const uint64_t launches = breaker_of(broken).launches;
+    run_both(broken, separate, 2);
+    cr_assert_eq(breaker_of(broken).launches, launches + 8, "each link alone, each compared");
+    cr_assert_eq(breaker_of(broken).health, SVMX_SUSPECT);
+    cr_assert_eq(atomic_load(&chains_seen), seen);
+    run_both(broken, separate, 2);
+    cr_assert_gt(atomic_load(&chains_seen), seen, "after ten launches it is trusted");
     svmx_close(broken);
     svmx_close(separate);
 }

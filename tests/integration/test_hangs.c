@@ -6,7 +6,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "executor/executor.h"
 #include "faults_fixture.h"
+#include "recovery_fixture.h"
 
 SVMX_EXPORT int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
@@ -53,6 +55,86 @@ Test(hangs, a_wait_that_always_says_timeout_at_once_is_asked_until_the_deadline)
     svmx_close(executor);
     expect_abandoned();
 }
+
+/* ---- how long a device has ------------------------------------------------------------------------------------ */
+
+/* A second device, so that there is something to choose and launches are learned from. It never gets work. */
+static const struct svmx_plugin twin_plugin = {.magic = SVMX_PLUGIN_MAGIC,
+                                               .size = sizeof(struct svmx_plugin),
+                                               .abi_major = SVMX_ABI_MAJOR,
+                                               .abi_minor = SVMX_ABI_MINOR,
+                                               .name = "twin",
+                                               .version = "1",
+                                               .licence = "Apache-2.0",
+                                               .open = fake_open};
+static const struct svmx_plugin *const both_plugins[] = {&fake_plugin, &twin_plugin};
+
+static svmx_executor_t *open_learning(uint32_t timeout_ms, uint32_t timeout_min_ms) {
+    struct svmx_options options = fake_options();
+    options.backends = "fake,twin,stop";
+    options.static_plugins = both_plugins;
+    options.static_plugin_count = 2;
+    options.log = silent;
+    options.timeout_ms = timeout_ms;
+    options.timeout_min_ms = timeout_min_ms;
+    svmx_executor_t *executor = open_with(&options);
+    svmx__contention_stop(executor); /* what else runs on this machine is no part of the test */
+    return executor;
+}
+
+enum { ENOUGH_TO_LEARN = 12 };
+
+/* Nothing but the text of the receipt tells which deadline it was: times of a busy machine prove nothing. */
+static void expect_deadline(svmx_executor_t *executor, int launches, const char *origin) {
+    for (int i = 0; i < launches; i++) cr_assert_eq(run_trial(executor).device, 0);
+    fake.gate_closed = true;
+    struct svmx_receipt receipt = run_trial(executor);
+    cr_assert_eq(receipt.redone, 1);
+    cr_assert_not_null(strstr(receipt.reason, origin), "'%s' has not: %s", receipt.reason, origin);
+    svmx_close(executor);
+}
+
+Test(hangs, while_nothing_is_learned_the_deadline_is_timeout_ms) {
+    fake_start();
+    expect_deadline(open_learning(TIMEOUT_MS, 1), 1, "of 40 ms (timeout_ms)");
+}
+
+Test(hangs, short_launches_have_timeout_min_ms) {
+    fake_start();
+    expect_deadline(open_learning(60000, 2000), ENOUGH_TO_LEARN, "of 2e+03 ms (timeout_min_ms)");
+}
+
+Test(hangs, longer_launches_have_eight_times_what_nearly_all_took) {
+    fake_start();
+    fake.delay_ms = 5;
+    expect_deadline(open_learning(60000, 1), ENOUGH_TO_LEARN, "(8 times what 99 % of such launches took)");
+}
+
+Test(hangs, a_driver_on_the_hosts_cores_always_has_timeout_ms) {
+    fake_start();
+    fake.flags = SVMX_DEVICE_SHARES_CORES;
+    expect_deadline(open_learning(TIMEOUT_MS, 1), ENOUGH_TO_LEARN, "of 40 ms (timeout_ms)");
+}
+
+Test(hangs, a_batch_has_a_deadline_of_its_own) {
+    fake_start();
+    svmx_executor_t *executor = open_learning(60000, 60000);
+    cr_assert_eq(run_trial(executor).device, 0);
+    struct trial trial;
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    cr_assert_eq(svmx_batch_set_timeout(batch, 30000000), SVMX_OK);
+    fake.gate_closed = true;
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert(trial_is_right(&trial));
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert_not_null(strstr(receipt.reason, "of 30 ms (svmx_batch_set_timeout)"), "'%s'", receipt.reason);
+    cr_assert_eq(svmx_batch_set_timeout(NULL, 1), SVMX_ERR_ARGUMENT);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
+/* ---- what becomes of it ---------------------------------------------------------------------------------------- */
 
 Test(hangs, a_hang_in_the_self_test_leaves_the_pipeline_to_the_device) {
     fake_start();
@@ -132,6 +214,46 @@ Test(hangs, batches_behind_a_hang_do_not_wait_for_deadlines_of_their_own) {
                  fake.calls[FAKE_SUBMIT] - submits);
     svmx_close(executor);
     expect_abandoned();
+}
+
+/* The instance that hangs is left alone with its ticket, for ever; a new one serves. */
+Test(hangs, a_device_that_hung_comes_back_in_a_new_instance) {
+    fake_start();
+    svmx_executor_t *executor = open_quiet_fake();
+    stop_clock(executor);
+    (void)run_trial(executor);
+    fake_gate(true);
+    cr_assert_eq(run_trial(executor).redone, 1);
+    cr_assert_eq(device_at(executor, 0).health, SVMX_LOST);
+    fake_gate(false);
+    pass_time(executor, SVMX__REST_NS);
+    (void)run_trial(executor);
+    await_health(executor, SVMX_SUSPECT);
+    for (int i = 0; i < SVMX__COMPARED; i++) cr_assert_eq(run_trial(executor).device, 0);
+    cr_assert_eq(device_at(executor, 0).health, SVMX_HEALTHY);
+    cr_assert_eq(fake_finish_late(), 1, "the ticket of the old one");
+    cr_assert_eq(run_trial(executor).device, 0);
+    svmx_close(executor);
+    cr_assert_eq(fake.opens, 2);
+    cr_assert_eq(fake.closes, 1, "the one that hung is never closed");
+}
+
+Test(hangs, one_that_hangs_again_in_its_test_rests_on) {
+    fake_start();
+    struct svmx_options options = fake_options();
+    options.timeout_ms = 1; /* a self-test has twenty times that */
+    options.log = silent;
+    svmx_executor_t *executor = open_with(&options);
+    stop_clock(executor);
+    fake.gate_closed = true;
+    while (device_at(executor, 0).usable) (void)run_trial(executor);
+    pass_time(executor, SVMX__REST_NS);
+    cr_assert_eq(svmx_device_reset(executor, 0), SVMX_OK);
+    fake_await(&fake.calls[FAKE_SUBMIT], 1);
+    await_rest(executor);
+    cr_assert_eq(device_at(executor, 0).usable, 0);
+    cr_assert_eq(run_trial(executor).device, 1);
+    svmx_close(executor);
 }
 
 Test(hangs, check_hanging) {

@@ -171,7 +171,7 @@ static void expect_error(enum svmx_status status, const char *word) {
 
 Test(policies, gpu_without_one_is_an_error) {
     open_with("gpu");
-    atomic_store(&executor->devices[FAKE].usable, false);
+    atomic_store(&executor->devices[FAKE].health.state, SVMX_RESTING);
     svmx__route_publish_all(executor);
     expect_error(SVMX_ERR_UNSUPPORTED, "policy is gpu");
 }

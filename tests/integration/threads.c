@@ -10,6 +10,7 @@
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
+#include "executor/executor.h"
 #include "fake.h"
 #include "mix_op.h"
 #include "trial.h"
@@ -25,7 +26,7 @@ static atomic_uint passed, failed;
 /* What an abandoned device keeps is kept on purpose: not a leak for the leak checker. */
 SVMX_EXPORT const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
-    return "leak:fake_\nleak:make_new\nleak:candidates_collect\nleak:host_make\n";
+    return "leak:fake_\nleak:make_new\nleak:candidates_collect\nleak:host_make\nleak:svmx__life_open\n";
 }
 
 static bool check(bool condition, const char *what) {
@@ -151,8 +152,48 @@ static void failing_device(void) {
         svmx_executor_t *executor = open_or_die(fake_options());
         act(4, mix, executor);
         svmx_close(executor);
-        check(fake.memories == 0 && fake.pipelines == 0 && fake.closes == 1, "a failing device gets everything back");
+        check(fake.memories == 0 && fake.pipelines == 0 && fake.closes == fake.opens,
+              "a failing device gets everything back");
     }
+}
+
+/* Lets the device fail, be lost, rest and come back, over and over; the time of its rests is over at once. */
+struct trouble {
+    svmx_executor_t *executor;
+    atomic_bool over;
+};
+
+static void *trouble_main(void *argument) {
+    struct trouble *trouble = argument;
+    struct svmx_device device = {.size = sizeof device};
+    for (unsigned turn = 0; !atomic_load(&trouble->over); turn++) {
+        enum fake_call call = turn % 2 ? FAKE_SUBMIT : FAKE_WAIT;
+        pthread_mutex_lock(&fake.lock);
+        fake.fail[call].from = fake.calls[call] + 1;
+        fake.fail[call].count = 1 + turn % 3;
+        fake.fail[call].status = turn % 5 == 4 ? SVMX_ERR_DEVICE_LOST : SVMX_ERR_BACKEND;
+        pthread_mutex_unlock(&fake.lock);
+        atomic_fetch_add(&trouble->executor->stopped_ns, SVMX__REST_MAX_NS);
+        if (turn % 7 == 6) check(svmx_device_reset(trouble->executor, 0) == SVMX_OK, "a reset");
+        check(svmx_device_get(trouble->executor, 0, &device) == SVMX_OK && device.health >= SVMX_HEALTHY, "a health");
+        usleep(1000);
+    }
+    return NULL;
+}
+
+static void recovering_device(uint32_t flags) {
+    fake_start();
+    fake.flags = flags;
+    struct trouble trouble = {.executor = open_or_die(fake_options())};
+    pthread_t thread;
+    atomic_store(&trouble.executor->stopped_ns, 1);
+    if (pthread_create(&thread, NULL, trouble_main, &trouble) != 0) exit(2);
+    do act(4, mix, trouble.executor);
+    while (fake_count(&fake.opens) < 4); /* a fast machine is through before there was trouble */
+    atomic_store(&trouble.over, true);
+    pthread_join(thread, NULL);
+    svmx_close(trouble.executor);
+    check(fake.memories == 0 && fake.pipelines == 0 && fake.closes == fake.opens, "all its lives give everything back");
 }
 
 static void hanging_device(void) {
@@ -556,6 +597,8 @@ int main(void) {
     registering(fake_options());
     registering(inline_device);
     failing_device();
+    recovering_device(0);
+    recovering_device(SVMX_DEVICE_INLINE | SVMX_DEVICE_HOST_MEMORY);
     cancel_races(fake_options());
     cancel_races(inline_device);
     frees(fake_options());

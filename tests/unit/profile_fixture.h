@@ -45,7 +45,7 @@ static inline struct svmx__profile_cell some_cell(uint32_t device, const char *o
     return cell;
 }
 
-/* Two devices with five cells; false: no memory. */
+/* Two devices with five cells, and an operation that one of them gets wrong; false: no memory. */
 static inline bool some_records(struct svmx__profile_records *records) {
     struct svmx__profile_device gpu = some_device("opencl", 2000), cpu = some_device("simd", 1000);
     gpu.measured = true;
@@ -57,7 +57,8 @@ static inline bool some_records(struct svmx__profile_records *records) {
         some_cell(1, "keccak256", 10, 20000), some_cell(1, "keccak256", 16, 1280000)};
     bool good = svmx__profile_add_device(records, &gpu) && svmx__profile_add_device(records, &cpu);
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) good = good && svmx__profile_add_cell(records, &cells[i]);
-    return good;
+    const struct svmx__profile_wrong wrong = {0, "exp_f32", "wrong bytes, 100% of them"};
+    return good && svmx__profile_add_wrong(records, &wrong);
 }
 
 /* Their text, ended like a string; free() takes it. NULL: no memory. */

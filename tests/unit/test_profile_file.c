@@ -38,6 +38,12 @@ static void expect_round_trip(struct svmx__profile_records *records) {
                       is_same_link(&back.devices[i], &records->devices[i]),
                   "device %zu", i);
     for (size_t i = 0; i < back.cell_count; i++) cr_assert(is_same_cell(&back.cells[i], &records->cells[i]), "%zu", i);
+    cr_assert_eq(back.wrong_count, records->wrong_count);
+    for (size_t i = 0; i < back.wrong_count; i++)
+        cr_assert(back.wrongs[i].device == records->wrongs[i].device &&
+                      strcmp(back.wrongs[i].op, records->wrongs[i].op) == 0 &&
+                      strcmp(back.wrongs[i].reason, records->wrongs[i].reason) == 0,
+                  "wrong %zu", i);
     char *again = svmx__profile_format(&back, &again_length);
     cr_assert(again && again_length == length && memcmp(again, text, length) == 0, "the same bytes again");
     free(text);
@@ -166,10 +172,10 @@ static void expect_refused(const char *text, size_t length, const char *word) {
 static const struct {
     const char *from, *to, *word;
 } wrongs[] = {
-    {"svmx-profile 1", "svmx-profilo 1", "no profile of svmx"},
-    {"svmx-profile 1", "svmx-profile 2", "format 2"},
-    {"svmx-profile 1", "svmx-profile one", "line 1: 'one'"},
-    {"svmx-profile 1", "svmx-profile -1", "line 1: '-1'"},
+    {"svmx-profile 2", "svmx-profilo 2", "no profile of svmx"},
+    {"svmx-profile 2", "svmx-profile 3", "format 3"},
+    {"svmx-profile 2", "svmx-profile one", "line 1: 'one'"},
+    {"svmx-profile 2", "svmx-profile -1", "line 1: '-1'"},
     {" 90000 ", " nan ", "'nan' is no number"},
     {" 90000 ", " inf ", "'inf' is no number"},
     {" 90000 ", " -90000 ", "'-90000' is no number"},
@@ -220,6 +226,12 @@ static const struct {
     {"link 5200 11.25\n", "link 5200 11.25 1\n", "cannot be like that"},
     {"link 5200 11.25\n", "link 5200\n", "'' is no number"},
     {"link 5200 11.25\n", "link 5200 11.25\nlink 5200 11.25\n", "a second link"},
+    {"wrong exp_f32 ", "wrong Exp_f32 ", "no name of an operation"},
+    {"wrong exp_f32 ", "wrong exp_f32\nwrong exp_f32 ", "wrong twice, or out of order"},
+    {"wrong exp_f32 ", "wrong vec_add_f32\nwrong exp_f32 ", "wrong twice, or out of order"},
+    {"wrong bytes, 100%25", "wrong bytes, 100%", "starts no byte"},
+    {"wrong bytes, ", "wrong bytes, wrong bytes, wrong bytes, wrong bytes, wrong bytes, ", "'wrong' is too long"},
+    {"\ndevice\n", "\nwrong sha256 bytes\ndevice\n", "of no device"},
     {"end 5 ", "end 4 ", "to be 4 cells"},
     {"end 5 ", "end x ", "'x' is no whole number"},
     {"# What", "What", "nothing that stands in a profile"},
@@ -293,7 +305,7 @@ Test(profile_file, is_refused_when_lines_are_too_long_or_too_many) {
     memcpy(huge, text, length);
     expect_refused(huge, SVMX__PROFILE_MAX_BYTES + 1, "too large");
     free(huge);
-    wrong = replaced(text, "svmx-profile 1\n", "svmx-profile 1\nend 0 0\n", false, &wrong_length);
+    wrong = replaced(text, "svmx-profile 2\n", "svmx-profile 2\nend 0 0\n", false, &wrong_length);
     cr_assert(wrong);
     expect_refused(wrong, wrong_length, "");
     free(wrong);

@@ -266,6 +266,28 @@ Test(registry, on_request_only) {
     close_all();
 }
 
+/* As in a set-user-ID program. */
+Test(registry, without_a_name_no_file_is_loaded_that_may_have_a_driver_behind_it) {
+    struct svmx__registry_config config = config_of("");
+    const struct svmx_plugin *const linked[] = {&opencl};
+    config.named_only = true;
+    module_copy("first_abi", NULL);
+    cr_assert_eq(svmx__registry_open(&registry, &config, &why), SVMX_OK, "%s", why.line);
+    expect_backends("reference");
+    expect_entry("first_abi", SVMX_SKIPPED, SVMX_OK, "set-user-ID");
+    close_all();
+    config.backends = "first_abi";
+    cr_assert_eq(svmx__registry_open(&registry, &config, &why), SVMX_OK, "%s", why.line);
+    expect_backends("first_abi reference");
+    close_all();
+    config.backends = "-first_abi";
+    config.static_plugins = linked;
+    config.static_plugin_count = 1;
+    cr_assert_eq(svmx__registry_open(&registry, &config, &why), SVMX_OK, "%s", why.line);
+    expect_backends("opencl reference"); /* what the program links in is its own choice */
+    close_all();
+}
+
 Test(registry, device_parts_reach_the_host) {
     cr_assert_eq(open_with("opencl:gpu,simd,opencl:03:00.0", &simd, &opencl, NULL), SVMX_OK, "%s", why.line);
     const struct test_host *host = (const struct test_host *)(const void *)registry.backends[0].host;

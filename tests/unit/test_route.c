@@ -19,6 +19,10 @@ static struct svmx__device devices[DEVICES];
 static struct svmx_batch ours_batch;
 static struct svmx__part part;
 
+static void set_serves(int device, bool serves) {
+    atomic_store(&devices[device].health.state, serves ? SVMX_HEALTHY : SVMX_RESTING);
+}
+
 static void make(void) {
     static struct svmx_executor made;
     ours = &made;
@@ -28,10 +32,13 @@ static void make(void) {
         devices[i].executor = ours;
         devices[i].id = i;
         devices[i].inline_ = i >= 2;
-        atomic_init(&devices[i].usable, true);
+        devices[i].first.device = &devices[i];
+        svmx__health_init(&devices[i].health);
+        atomic_init(&devices[i].life, &devices[i].first);
         pthread_mutex_init(&devices[i].builder.lock, NULL);
         devices[i].builder.closing = true; /* requests are taken and go nowhere: there is no thread */
     }
+    svmx__recovery_init(ours);
     svmx__route_init(ours);
     for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++)
         made.policies[op] = (struct svmx__policy){.kind = SVMX_POLICY_ORDER, .high = UINT64_MAX};
@@ -62,13 +69,13 @@ Test(route, the_first_that_serves) {
     built(1, OP);
     svmx__route_publish(ours, OP);
     cr_assert_eq(routed(), 0);
-    atomic_store(&devices[0].usable, false);
+    set_serves(0, false);
     svmx__route_publish(ours, OP);
     cr_assert_eq(routed(), 1);
     atomic_store(&devices[1].fitness[OP], SVMX__UNFIT);
     svmx__route_publish(ours, OP);
     cr_assert_eq(routed(), 2);
-    atomic_store(&devices[0].usable, true);
+    set_serves(0, true);
     svmx__route_publish(ours, OP);
     cr_assert_eq(routed(), 0, "it came back");
 }
@@ -84,7 +91,7 @@ Test(route, what_computes_here_answers_while_a_pipeline_is_built) {
 }
 
 Test(route, with_the_reference_alone_a_part_waits_for_its_pipeline) {
-    for (int i = 2; i < DEVICES - 1; i++) atomic_store(&devices[i].usable, false);
+    for (int i = 2; i < DEVICES - 1; i++) set_serves(i, false);
     svmx__route_publish(ours, OP);
     cr_assert_eq(routed(), 0);
     cr_assert(part.cold);
@@ -106,7 +113,7 @@ Test(route, unfit_is_for_one_operation) {
 }
 
 Test(route, the_reference_serves_whatever_is_said_of_it) {
-    for (int i = 0; i < DEVICES; i++) atomic_store(&devices[i].usable, false);
+    for (int i = 0; i < DEVICES; i++) set_serves(i, false);
     svmx__route_publish(ours, OP);
     cr_assert_eq(routed(), DEVICES - 1);
 }
@@ -136,7 +143,7 @@ Test(route, after_a_failure_the_inline_ones_in_order_each_once) {
 }
 
 Test(route, who_does_not_serve_is_left_out) {
-    atomic_store(&devices[2].usable, false);
+    set_serves(2, false);
     atomic_store(&devices[3].fitness[OP], SVMX__UNFIT);
     part.device = &devices[1];
     part.status = SVMX_TIMEOUT;
@@ -195,7 +202,7 @@ Test(route, a_policy_says_who_may) {
 Test(route, gpu_waits_for_its_pipeline_and_fails_where_there_is_none) {
     cr_assert_eq(routed_by(SVMX_POLICY_GPU), 0);
     cr_assert(part.cold, "no CPU answers meanwhile");
-    for (int i = 0; i < 2; i++) atomic_store(&devices[i].usable, false);
+    for (int i = 0; i < 2; i++) set_serves(i, false);
     svmx__route_publish(ours, OP);
     (void)routed_by(SVMX_POLICY_GPU);
     cr_assert(part.refused);

@@ -13,8 +13,10 @@ TestSuite(selftest, .init = set_up, .fini = tear_down);
 
 /* The pipeline of an operation on the reference device, which is the operation itself. */
 static struct svmx__pipeline pipeline_of(const struct svmx__op *op) {
-    return (struct svmx__pipeline){
-        .key = {0, op->id, 16384, 0}, .verdict = SVMX_OK, .compiled = (struct svmx_pipeline *)(uintptr_t)op};
+    return (struct svmx__pipeline){.key = {0, op->id, 16384, 0},
+                                   .life = svmx__life_of(&executor->devices[0]),
+                                   .verdict = SVMX_OK,
+                                   .compiled = (struct svmx_pipeline *)(uintptr_t)op};
 }
 
 static enum svmx_status prove(const struct svmx__op *tested, const struct svmx__op *computed, struct svmx__text *why) {

@@ -1,0 +1,155 @@
+/*
+ * life.c: the lives of a device: see struct svmx__life.
+ *
+ * The ABI has no reset. So what is sick is left behind whole, with what it holds, and the plugin is opened once more. Parts
+ * take their life with them from stage to collect, pipelines and staging memory know theirs: nothing of one life ever
+ * reaches the instance of another.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/alloc.h"
+#include "executor/executor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static enum svmx_status host_memory_alloc(void *user, const struct svmx_memory_desc *desc, struct svmx_memory **memory,
+                                          void **host) {
+    (void)user;
+    *memory = NULL;
+    *host = desc->bytes <= SIZE_MAX ? svmx__aligned_alloc((size_t)desc->bytes, 64) : NULL;
+    return *host ? SVMX_OK : SVMX_ERR_MEMORY;
+}
+
+static void host_memory_free(void *user, struct svmx_memory *memory, void *host) {
+    (void)user;
+    (void)memory;
+    free(host);
+}
+
+static enum svmx_status device_memory_alloc(void *user, const struct svmx_memory_desc *desc,
+                                            struct svmx_memory **memory, void **host) {
+    const struct svmx__life *life = user;
+    const struct svmx_backend *instance = &life->backend->instance;
+    const uint64_t most = life->device->info.max_alloc_bytes;
+    if (most && desc->bytes > most) return SVMX_ERR_MEMORY;
+    *host = NULL;
+    return instance->ops->memory_alloc(instance->self, life->device->index, desc, memory, host);
+}
+
+static void device_memory_free(void *user, struct svmx_memory *memory, void *host) {
+    const struct svmx__life *life = user;
+    (void)host;
+    life->backend->instance.ops->memory_free(life->backend->instance.self, memory);
+}
+
+/* ---- beginning ---------------------------------------------------------------------------------------------------- */
+
+static void begin(struct svmx__life *life, struct svmx__device *device, struct svmx__backend *backend) {
+    life->device = device;
+    life->backend = backend;
+    const struct svmx__staging_source source =
+        device->host_memory ? (struct svmx__staging_source){life, host_memory_alloc, host_memory_free}
+                            : (struct svmx__staging_source){life, device_memory_alloc, device_memory_free};
+    svmx__staging_pool_init(&life->pool, &source, device->executor->config.number[SVMX__POOL_BYTES]);
+}
+
+void svmx__life_begin(struct svmx__device *device, struct svmx__backend *backend) {
+    begin(&device->first, device, backend);
+    device->backend = backend;
+    atomic_init(&device->life, &device->first);
+}
+
+/* Is it the device that it was? */
+static bool is_same(const struct svmx__device *device, const struct svmx_device_info *info) {
+    return strcmp(device->info.name, info->name) == 0 && strcmp(device->info.driver, info->driver) == 0 &&
+           strcmp(device->info.pci, info->pci) == 0 && device->info.flags == info->flags &&
+           device->info.alignment == info->alignment;
+}
+
+static enum svmx_status find(struct svmx__life *life, struct svmx__text *why) {
+    const struct svmx__device *device = life->device;
+    const struct svmx_backend *instance = &life->own.instance;
+    struct svmx_device_info info = {.size = sizeof info};
+    const enum svmx_status status = instance->ops->device_info(instance->self, device->index, &info);
+    if (status != SVMX_OK)
+        return svmx__fail(why, status, "device %u cannot be described: %s", device->index, svmx_status_name(status));
+    if (is_same(device, &info)) return SVMX_OK;
+    return svmx__fail(why, SVMX_ERR_UNKNOWN, "device %u is another one now: a new executor would find it",
+                      device->index);
+}
+
+enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life **life, struct svmx__text *why) {
+    struct svmx__registry *registry = &device->executor->registry;
+    struct svmx__life *made = calloc(1, sizeof *made);
+    if (!made) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to open the plugin again");
+    enum svmx_status status = svmx__registry_reopen(registry, device->backend, &made->own, why);
+    if (status != SVMX_OK) goto free_life;
+    svmx__host_opened(&made->own);
+    begin(made, device, &made->own);
+    made->number = ++device->life_count;
+    status = find(made, why);
+    if (status == SVMX_OK) {
+        *life = made;
+        return SVMX_OK;
+    }
+    svmx__staging_pool_fini(&made->pool);
+    svmx__registry_end(registry, &made->own);
+free_life:
+    free(made);
+    return status;
+}
+
+void svmx__life_replace(struct svmx__life *life) {
+    struct svmx__life *before = svmx__life_of(life->device);
+    life->before = before;
+    atomic_store_explicit(&life->device->life, life, memory_order_release);
+    atomic_store_explicit(&before->over, true, memory_order_relaxed); /* a part that starts there now is redone */
+}
+
+/* Its memory and its instance, unless the driver may still be at it. */
+static void end(struct svmx__life *life) {
+    if (life->backend->abandoned) return; /* a thread that comes back late still reads its own */
+    svmx__staging_release(&life->pool, life->heap.memory);
+    svmx__staging_pool_fini(&life->pool);
+    if (life->backend != &life->own) return; /* the registry's */
+    svmx__registry_end(&life->device->executor->registry, &life->own);
+    free(life);
+}
+
+void svmx__life_discard(struct svmx__life *life) {
+    if (!life) return;
+    if (!atomic_load_explicit(&life->abandoned, memory_order_relaxed)) { /* this thread would have set it */
+        end(life);
+        return;
+    }
+    life->before = life->device->left;
+    life->device->left = life;
+}
+
+/* ---- end ---------------------------------------------------------------------------------------------------------- */
+
+static void settle(struct svmx__life *life) {
+    for (; life; life = life->before) {
+        /* relaxed: whoever set it was joined just now, or has left the executor as svmx_close demands */
+        if (!atomic_load_explicit(&life->abandoned, memory_order_relaxed)) continue;
+        svmx__backend_abandon(life->backend);
+        svmx__host_orphan(life->backend);
+    }
+}
+
+void svmx__lives_settle(struct svmx__device *device) {
+    settle(svmx__life_of(device));
+    settle(device->left);
+}
+
+void svmx__lives_end(struct svmx__device *device) {
+    struct svmx__life *life = svmx__life_of(device);
+    while (life) {
+        struct svmx__life *before = life->before;
+        end(life);
+        life = before;
+    }
+}
