@@ -108,6 +108,14 @@ static bool is_dear(const struct svmx_op *op) {
     return entry && entry->calls;
 }
 
+/* Both operations on secp256k1 have the same code but for some lines. */
+static void leave_out_a_twin(struct pair *pair) {
+    for (uint32_t i = 0; i < op_count(pair); i++) {
+        const struct svmx_op op = op_at(pair, i);
+        if (strcmp(op.name, "ecdsa_verify_secp256k1") == 0 && !getenv("SVMX_TEST_LONG")) pair->left_out[i] = true;
+    }
+}
+
 static void each_kernel_once(struct pair *pair, uint64_t size) {
     const bool all = getenv("SVMX_TEST_LONG") != NULL;
     for (uint32_t i = 0; i < op_count(pair); i++) {
@@ -124,6 +132,7 @@ static void each_kernel_once(struct pair *pair, uint64_t size) {
 Test(contract_levelzero, pocl) {
     use("pocl");
     struct pair pair = pair_of("+levelzero,stop");
+    leave_out_a_twin(&pair);
     few_of(&pair, is_dear);
     random_sizes(&pair);
     many_tasks(&pair);
