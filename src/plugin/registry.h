@@ -20,17 +20,10 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "plugin/isolated.h"
 #include "plugin/selection.h"
 #include <stdbool.h>
 #include <svmx/plugin.h>
-
-/* A plugin that runs in processes of its own, one for each instance (src/isolate). Owned by the registry. */
-struct svmx__isolated {
-    struct svmx__isolated *next;
-    struct svmx_plugin plugin; /* what its file says of itself; `open` is not to be called: it is not loaded here */
-    char *path, *backend_path;
-    uint64_t limit_ns;
-};
 
 /* One opened instance. */
 struct svmx__backend {
