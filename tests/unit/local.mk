@@ -61,6 +61,7 @@ criterion_suites += \
 	%D%/test_replay \
 	%D%/test_route \
 	%D%/test_routing_virtual \
+	%D%/test_samples \
 	%D%/test_scan_cells \
 	%D%/test_scan_crossover \
 	%D%/test_scan_plan \
@@ -71,8 +72,10 @@ criterion_suites += \
 	%D%/test_sim_model \
 	%D%/test_spin \
 	%D%/test_staging_pool \
+	%D%/test_stats_text \
 	%D%/test_status \
 	%D%/test_submit \
+	%D%/test_tally \
 	%D%/test_team \
 	%D%/test_text \
 	%D%/test_versioned \
@@ -83,6 +86,7 @@ criterion_suites += \
 	%D%/test_wire
 
 # Parts of the command, which is no library.
+%C%_test_samples_SOURCES = %D%/test_samples.c src/cli/samples.c src/cli/samples.h src/cli/text.c
 %C%_test_wild_SOURCES = %D%/test_wild.c src/cli/wild.c src/cli/wild.h
 scan_parts = src/cli/args.c src/cli/scan_cells.c src/cli/scan_crossover.c src/cli/scan_plan.c src/cli/scan_stats.c \
 	src/cli/session.c src/cli/text.c
