@@ -206,6 +206,8 @@ void svmx__life_discard(struct svmx__life *life);
 /* Nothing of the device is under way any more: says of each life whether its instance may be closed. Then, once pipelines
  * are gone, gives back what the lives hold. */
 void svmx__lives_settle(struct svmx__device *device);
+/* Ends the process that a life has to itself. false: it has none, or other devices compute there, too. */
+bool svmx__life_kill(const struct svmx__life *life);
 void svmx__lives_end(struct svmx__device *device);
 
 /* ---- recovery.c: giving devices up, and having them back ---- */

@@ -468,9 +468,14 @@ void svmx__registry_end(const struct svmx__registry *registry, struct svmx__back
     instance_end(registry, opened);
 }
 
+bool svmx__backend_kill(const struct svmx__backend *backend, const char *how) {
+    if (backend->isolated) svmx__proxy_kill(&backend->instance, how);
+    return backend->isolated != NULL;
+}
+
 void svmx__backend_abandon(struct svmx__backend *backend) {
     backend->abandoned = true;
-    if (backend->isolated) svmx__proxy_abandon(&backend->instance);
+    (void)svmx__backend_kill(backend, "a launch was under way when its executor was closed");
 }
 
 void svmx__registry_close(struct svmx__registry *registry) {

@@ -95,7 +95,9 @@ enum svmx_status svmx__registry_reopen(const struct svmx__registry *registry, co
                                        struct svmx__backend *opened, struct svmx__text *why);
 /* Closes such an instance, and gives its host back. Before svmx__registry_close. */
 void svmx__registry_end(const struct svmx__registry *registry, struct svmx__backend *opened);
-/* Marks an instance as abandoned. One in a process of its own loses that. No call of it is under way. */
+/* Ends the process of an instance that has one of its own: nothing of it is under way afterwards. false: it has none. */
+bool svmx__backend_kill(const struct svmx__backend *backend, const char *how);
+/* Marks an instance as abandoned, and ends its process, if it has one. No call of it is under way. */
 void svmx__backend_abandon(struct svmx__backend *backend);
 
 /* Checks the table of an instance that was opened, and makes it one that has every slot that the core knows. BACKEND, MEMORY. */
