@@ -282,6 +282,11 @@ SVMX_EXPORT enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t c
  * stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_timeout(svmx_batch_t *batch, uint64_t device_ns);
 
+/* Which launches of this batch are computed twice and compared, as in options.verify: "off", "sample:P", "full"; NULL: what
+ * the executor has. It stays over svmx_batch_reset. Errors: ARGUMENT (NULL batch, any other text), STATE (under way),
+ * CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_batch_set_verify(svmx_batch_t *batch, const char *verify);
+
 /* Whether receipts of this batch shall have a hash of the results (XXH3, 64 bits, over the outputs of all tasks in order):
  * costs a reading of all outputs. It stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_hash(svmx_batch_t *batch, bool wanted);
@@ -395,6 +400,10 @@ struct svmx_options {
      * this and at most timeout_ms; default 50. As large as timeout_ms: every launch has timeout_ms. */
     uint32_t timeout_min_ms;
     uint32_t debug; /* SUPERVM_DEBUG: 1: the log gets the way of every launch, whatever log_level is; default 0 */
+    /* SUPERVM_VERIFY: launches that are computed on a second backend too and compared byte by byte before their results are
+     * given out: "off", "sample:P" (a share P of them, 0 to 1, drawn by lot), "full". Where they differ the reference code
+     * decides; who was wrong does not get the operation again. Default off. */
+    const char *verify;
 };
 
 /* ---- devices and the load report ---- */
@@ -668,6 +677,9 @@ struct svmx_stats {
      * millionths, and the interval that has it with 95 % confidence. All 0 without probes. */
     uint64_t regret_ppm, regret_low_ppm, regret_high_ppm;
     uint64_t receipts; /* written since the executor was opened */
+    /* Launches that were computed twice and compared (options.verify, and devices that are watched), and those of them where
+     * the results differed. */
+    uint64_t compared, differed;
 };
 /* A snapshot; each number is exact, taken one after another. Errors: ARGUMENT (NULL, size), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats);
@@ -701,8 +713,9 @@ struct svmx_receipt {
     uint32_t policy;      /* enum svmx_policy that it was chosen under */
     uint32_t learned;     /* 1: what it took was learned from */
     uint64_t expected_ns; /* what it was expected to take, without waiting; 0: nothing was known */
-    uint64_t setup_ns, transfer_ns, compute_ns; /* what it took: stage, run and collect, cut another way */
-    uint64_t result_hash;                       /* svmx_batch_set_hash, else 0 */
+    uint64_t setup_ns, transfer_ns,
+        compute_ns;       /* what it took: stage, run and collect, cut another way, but for comparing */
+    uint64_t result_hash; /* svmx_batch_set_hash, else 0 */
     uint32_t candidate_count;
     uint32_t flags; /* enum svmx_receipt_flags */
     struct svmx_receipt_candidate {
@@ -721,7 +734,9 @@ enum svmx_receipt_flags {
     SVMX_RECEIPT_FIRST_USE = 1 << 0, /* it compiled or allocated what the next ones found */
     SVMX_RECEIPT_CONTENDED = 1 << 1, /* something else wanted the cores meanwhile */
     SVMX_RECEIPT_FAILED = 1 << 2,    /* it has no results, and its batch failed: nobody answered, `reason` says why */
-    SVMX_RECEIPT_FUSED = 1 << 3 /* it was computed in the launch of tasks that it takes results of: its times are 0 */
+    SVMX_RECEIPT_FUSED = 1 << 3, /* it was computed in the launch of tasks that it takes results of: its times are 0 */
+    SVMX_RECEIPT_COMPARED = 1 << 4 /* it was computed on another backend too, and the results are the same, or these
+                                      are those of the reference code */
 };
 
 /* Why a device was chosen. */

@@ -26,6 +26,8 @@ static const struct counter counters[] = {
     COUNTER("work", "launches", launches),
     COUNTER("work", "cancelled", cancelled),
     COUNTER("work", "fallbacks", fallbacks),
+    COUNTER("work", "compared", compared),
+    COUNTER("work", "differed", differed),
     COUNTER("pipelines", "hits", pipeline_hits),
     COUNTER("pipelines", "misses", pipeline_misses),
     COUNTER("pipelines", "evictions", pipeline_evictions),

@@ -126,7 +126,9 @@ struct svmx__part {
     struct svmx_timing timing;
     uint64_t device_ns; /* what learn believes of it; 0: nothing */
     enum svmx_status status;
-    bool compared; /* with a run elsewhere, and found to be right */
+    bool verify;         /* it is to be compared, whoever computes it */
+    bool compared;       /* with a run elsewhere, and found to be right */
+    uint64_t compare_ns; /* what that took */
 
     /* outputs in the library's memory, until the batch is reset or armed again */
     struct svmx__staging *library;
@@ -184,6 +186,7 @@ struct svmx_batch {
     uint32_t policy;     /* enum svmx_policy; 0: the executor's */
     uint64_t hint_ns;    /* what the caller thinks that it takes on the CPU; 0: nothing */
     uint64_t timeout_ns; /* of each launch; 0: the executor's */
+    uint64_t verify;     /* share of its launches that are compared, of SVMX__VERIFY_ALL */
     bool hash;           /* receipts have a hash of the results */
     svmx_done_fn done;
     void *done_user;

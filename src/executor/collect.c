@@ -82,13 +82,21 @@ static enum svmx_status retire_ticket(struct svmx__part *part) {
     return part->device->host_memory ? refuse_ticket(part, status) : status;
 }
 
+/* Of a device that is watched each launch is, and whatever was drawn, but for what the reference code did: there is nothing
+ * to compare it with. Chains are not: they fall apart before they start, if they are to be compared. */
+static bool is_to_compare(const struct svmx__part *part) {
+    const struct svmx__device *device = part->device;
+    if (!part->batch || part->links || part->joined) return false;
+    return (part->verify && device->id + 1 != device->executor->device_count) ||
+           svmx__health_is_watched(&device->health);
+}
+
 enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far) {
     enum svmx_status status = so_far;
     if (status == SVMX_OK && part->ticket != 0) status = retire_ticket(part);
     part->done_ns = svmx__clock_ns();
     part->compared = false;
-    const bool alone = part->batch && !part->links && !part->joined; /* else it was not watched when it started */
-    if (status == SVMX_OK && alone && svmx__health_is_watched(&part->device->health)) status = svmx__compare(part);
+    if (status == SVMX_OK && is_to_compare(part)) status = svmx__compare(part);
     if (status == SVMX_OK && !part->device->host_memory) take_results(part);
     if (status == SVMX_TIMEOUT)
         set_aside(part);

@@ -70,6 +70,9 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
                        "file that keeps what was measured, absolute; off = none", PROFILE_FILE, 0, 0, FIELD(profile)},
     [SVMX__DEBUG] = {"debug", "SUPERVM_DEBUG", "0",
                      "1 = the log has a line of the way of every launch, at any log_level", NUMBER, 0, 1, FIELD(debug)},
+    [SVMX__VERIFY] = {"verify", "SUPERVM_VERIFY", "off",
+                      "launches computed on two backends and compared: off, sample:P with a share P, full", TEXT, 0, 0,
+                      FIELD(verify)},
 };
 
 /* An absolute path or "off", with a default that depends on the rest. */

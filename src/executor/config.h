@@ -31,6 +31,7 @@ enum svmx__setting {
     SVMX__RECEIPTS,
     SVMX__PROFILE, /* likewise */
     SVMX__DEBUG,
+    SVMX__VERIFY,
     SVMX__SETTING_COUNT
 };
 

@@ -153,8 +153,10 @@ struct svmx_executor {
     _Atomic uint64_t look_ns;    /* when the next device has rested; recovery.c */
     _Atomic uint64_t stopped_ns; /* 0, or what time it is for rests: tests let it pass */
 
+    uint64_t verify;           /* share of launches that are compared, of SVMX__VERIFY_ALL */
+    _Atomic uint64_t lots;     /* which ones; verify.c */
     struct svmx__spin waiting; /* of callers for batches */
-    atomic_uint_fast64_t batches, tasks, cancelled, fallbacks;
+    atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, compared, differed;
 };
 
 /* Was it opened by a parent of this process? Then it has no threads, and whatever it locked stays so. */
@@ -228,6 +230,16 @@ static inline bool svmx__device_serves(const struct svmx__device *device, uint32
     return svmx__health_serves(&device->health) &&
            atomic_load_explicit(&device->fitness[op], memory_order_relaxed) < SVMX__UNFIT;
 }
+
+/* ---- verify.c ---- */
+
+#define SVMX__VERIFY_ALL (UINT64_C(1) << 32)
+/* "off", "sample:P", "full" as a share of ALL; false: it is none of them. */
+bool svmx__verify_parse(const char *text, uint64_t *share);
+/* From the settings. ARGUMENT names what is wrong. */
+enum svmx_status svmx__verify_read(struct svmx_executor *executor, struct svmx__text *why);
+/* Is the next one to be compared? */
+bool svmx__verify_draw(struct svmx_executor *executor, uint64_t share);
 
 /* ---- compare.c ---- */
 

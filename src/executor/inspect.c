@@ -202,6 +202,8 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
                              .tasks = read(&executor->tasks),
                              .cancelled = read(&executor->cancelled),
                              .fallbacks = read(&executor->fallbacks),
+                             .compared = read(&executor->compared),
+                             .differed = read(&executor->differed),
                              .pipeline_hits = read(&executor->pipelines.hits),
                              .pipeline_misses = read(&executor->pipelines.misses),
                              .pipeline_evictions = read(&executor->pipelines.evictions),

@@ -54,4 +54,5 @@ libsvmx_core_la_SOURCES += \
 	%D%/stages.h \
 	%D%/submit.c \
 	%D%/trial.c \
+	%D%/verify.c \
 	%D%/words.c %D%/words.h

@@ -80,6 +80,8 @@ static void take_over(struct svmx__part *part, const struct svmx__part *sliced) 
     part->launches += sliced->launches;
     part->readbacks += sliced->readbacks;
     part->copied_bytes = sliced->copied_bytes; /* counted on from that of the whole */
+    part->compare_ns = sliced->compare_ns;
+    part->compared &= sliced->compared;
     part->done_ns = sliced->done_ns;
     memcpy(part->reason, sliced->reason, sizeof part->reason);
 }
@@ -91,6 +93,7 @@ static enum svmx_status run_halves(struct svmx__part *part) {
     uint64_t *units = malloc(((size_t)part->task_count + 2) * sizeof *units), first_ns = part->dispatch_ns;
     if (!units) return SVMX_ERR_MEMORY;
     enum svmx_status status = SVMX_OK;
+    part->compared = true; /* if each of them is */
     for (uint32_t half = 0; half < 2 && status == SVMX_OK; half++) {
         uint32_t middle = part->task_count / 2;
         struct svmx__part sliced = slice(part, half ? middle : 0, half ? part->task_count : middle, units);
@@ -113,8 +116,10 @@ static enum svmx_status run_on_device(struct svmx__part *part) {
 /* Stages 4 to 7. Ends with the results in place: the last device to try is the reference code. */
 static void run_part(struct svmx__part *part) {
     part->start_ns = part->queued_ns ? svmx__clock_ns() : 0;
-    /* each launch of a device that is watched is compared, and what passes cannot be */
-    if (part->links && svmx__health_is_watched(&part->device->health)) svmx__chain_undo(part);
+    part->verify = part->batch->verify && svmx__verify_draw(part->batch->executor, part->batch->verify);
+    part->compare_ns = 0;
+    /* what passes from link to link cannot be compared */
+    if (part->links && (part->verify || svmx__health_is_watched(&part->device->health))) svmx__chain_undo(part);
     if (!part->refused) do {
             part->status = part->links ? svmx__chain_run(part) : run_on_device(part);
         } while (svmx__route_again(part));

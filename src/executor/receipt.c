@@ -126,7 +126,8 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->learned = learned;
     trail->flags =
         (uint8_t)((sample->first_use ? SVMX_RECEIPT_FIRST_USE : 0) | (sample->contended ? SVMX_RECEIPT_CONTENDED : 0) |
-                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0) | (part->joined ? SVMX_RECEIPT_FUSED : 0));
+                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0) | (part->joined ? SVMX_RECEIPT_FUSED : 0) |
+                  (part->compared ? SVMX_RECEIPT_COMPARED : 0));
     trail->has_reason = part->redone || part->status != SVMX_OK;
     write_candidates(executor, part, trail);
     svmx__records_add(&executor->records, trail, part->reason);

@@ -11,8 +11,9 @@ criterion_suites += \
 	%D%/test_in_place \
 	%D%/test_recovery \
 	%D%/test_registered \
-	%D%/test_trial
-EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
+	%D%/test_trial \
+	%D%/test_verify
+EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
 %C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
