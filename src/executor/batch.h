@@ -58,8 +58,8 @@ struct svmx__task {
     uint64_t units;
 };
 
-/* Room for the commands of one part: copy in twice, barrier, dispatch, barrier, copy out. */
-enum { SVMX__PART_COMMANDS = 6 };
+/* Room for the commands of one part: copy in twice, fill twice, barrier, dispatch, barrier, copy out. */
+enum { SVMX__PART_COMMANDS = 8 };
 
 /* Of outputs in the library's memory. */
 enum { SVMX__RESULT_ALIGNMENT = 64 };
@@ -114,6 +114,7 @@ struct svmx__part {
     bool pinned;                           /* the pipeline, by stage; collect unpins it */
     uint64_t timeout_ns;                   /* of the self-test; 0: deadline.c tells */
     struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
+    uint64_t outputs_bytes;    /* in staging_out, and on the device, between guards */
     struct svmx__block *block; /* that holds the inputs, which then stay where they are; or NULL */
     uint32_t launches;         /* that brought results */
     uint32_t readbacks;        /* copies back to the host in these */

@@ -34,7 +34,7 @@ static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct sv
 static void take_results(struct svmx__part *part) {
     if (!part->staging_out) return;
     if (part->callers_bytes_out || !part->library_bytes) {
-        svmx__copy_out(part, part->staging_out->host, part->bytes_out);
+        svmx__copy_out(part, svmx__staged_outputs(part), part->bytes_out);
         part->copied_bytes += part->callers_bytes_out;
     }
     if (part->library_bytes) svmx__results_stay(part);
@@ -96,8 +96,10 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
     if (status == SVMX_OK && part->ticket != 0) status = retire_ticket(part);
     part->done_ns = svmx__clock_ns();
     part->compared = false;
+    if (status == SVMX_OK && !part->device->host_memory) status = svmx__guard_check(part);
     if (status == SVMX_OK && is_to_compare(part)) status = svmx__compare(part);
     if (status == SVMX_OK && !part->device->host_memory) take_results(part);
+    if (status != SVMX_OK) svmx__guard_forget(part);
     if (status == SVMX_TIMEOUT)
         set_aside(part);
     else

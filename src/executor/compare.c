@@ -101,7 +101,7 @@ enum { NONE = -1 }; /* of the tasks differs */
 
 /* Of what the device answered, wherever that is now. */
 static int64_t first_wrong_task(const struct svmx__part *part, const struct shadow *expected) {
-    const unsigned char *staged = part->staging_out ? part->staging_out->host : NULL;
+    const unsigned char *staged = part->staging_out ? svmx__staged_outputs(part) : NULL;
     const uint32_t params = part->op->param_count;
     for (size_t i = 0; i < (size_t)part->task_count * params; i++) {
         const struct svmx_slot *slot = &part->slots[i];

@@ -297,6 +297,19 @@ void svmx__results_reset(struct svmx_batch *batch);
 void svmx__copy_in(const struct svmx__part *part, void *staging, uint64_t offset, uint64_t bytes);
 void svmx__copy_out(const struct svmx__part *part, const void *staging, uint64_t bytes);
 
+/* ---- guard.c: bytes around the outputs of a launch ---- */
+
+/* Before a launch of a part that was placed; may push commands, which come before the barrier in front of its dispatch. */
+void svmx__guard_lay(struct svmx__part *part);
+/* After it. BACKEND: they are not what they were. */
+enum svmx_status svmx__guard_check(struct svmx__part *part);
+/* What is on the device is not known any more. */
+void svmx__guard_forget(struct svmx__part *part);
+/* What lies between them, in staging_out. */
+static inline unsigned char *svmx__staged_outputs(const struct svmx__part *part) {
+    return (unsigned char *)part->staging_out->host + part->layout->guard_bytes;
+}
+
 /* ---- deadline.c ---- */
 
 /* How long a device may take for a launch, from hand-over on, and whose wish that is, for the receipt. */

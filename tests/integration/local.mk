@@ -7,6 +7,7 @@ criterion_suites += \
 	%D%/test_faults \
 	%D%/test_fork \
 	%D%/test_policies \
+	%D%/test_guards \
 	%D%/test_hangs \
 	%D%/test_in_place \
 	%D%/test_recovery \
