@@ -404,6 +404,9 @@ struct svmx_options {
      * given out: "off", "sample:P" (a share P of them, 0 to 1, drawn by lot), "full". Where they differ the reference code
      * decides; who was wrong does not get the operation again. Default off. */
     const char *verify;
+    /* SUPERVM_LOAD_WARNING, SUPERVM_LOAD_CRITICAL: percent of a device's own memory, or of queue_depth in its queue, from which
+     * new work prefers other devices, and from which it is refused there; defaults 70 and 90. */
+    uint32_t load_warning, load_critical;
 };
 
 /* ---- devices and the load report ---- */
@@ -430,6 +433,16 @@ struct svmx_device {
     uint32_t strikes;        /* failures that are held against it, 0 to 3 */
     uint32_t quarantined;    /* operations that it does not get because it gave wrong bytes for them */
     char health_reason[128]; /* why it is not healthy, else "" */
+    uint32_t load;           /* enum svmx_load */
+    uint64_t memory_used;    /* by this executor, in use, of memory_bytes (0: the device tells of no limit) */
+    uint64_t pending;        /* launches that wait for it or run there, of options.queue_depth */
+};
+
+/* How much of what a device has is in use. Always NORMAL of one that computes in the calling thread. */
+enum svmx_load {
+    SVMX_LOAD_NORMAL = 1,
+    SVMX_LOAD_WARNING = 2, /* new work prefers other devices (options.load_warning) */
+    SVMX_LOAD_CRITICAL = 3 /* it gets no new work, but under the policy gpu (options.load_critical) */
 };
 
 /* How far a device is trusted, by this executor alone. docs/RELIABILITY.md. */
@@ -680,6 +693,8 @@ struct svmx_stats {
     /* Launches that were computed twice and compared (options.verify, and devices that are watched), and those of them where
      * the results differed. */
     uint64_t compared, differed;
+    uint64_t
+        overloads; /* launches that went elsewhere because a device had too much to do, or too little memory left */
 };
 /* A snapshot; each number is exact, taken one after another. Errors: ARGUMENT (NULL, size), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats);
@@ -756,7 +771,8 @@ enum svmx_verdict {
     SVMX_UNMEASURED = 3,  /* nothing is known of it yet but a guess */
     SVMX_NOT_ALLOWED = 4, /* by the policy */
     SVMX_NOT_READY = 5,   /* its pipeline is still to be built */
-    SVMX_NO_DEVICE = 6    /* given up, or it does not have the operation */
+    SVMX_NO_DEVICE = 6,   /* given up, or it does not have the operation */
+    SVMX_OVERLOADED = 7   /* too much of its memory or of its queue is in use */
 };
 /* Parts of a batch that has its results, also inside its callback. 0 for NULL or one that has not. */
 SVMX_EXPORT uint32_t svmx_receipt_count(const svmx_batch_t *batch);

@@ -99,7 +99,8 @@ struct svmx__part {
     struct svmx__question question;
     struct svmx__answer answer;
     uint32_t policy;        /* enum svmx_policy that counts */
-    uint32_t fitting;       /* devices that the policy allows and that serve it */
+    uint32_t fitting;       /* devices that the policy allows and that serve it, but for: */
+    uint32_t yielded;       /* those that have too much to do */
     bool chosen;            /* by choices, which is owed a word of how it went */
     bool refused;           /* the policy allows no device that could */
     uint32_t redone;        /* devices that failed it so far */

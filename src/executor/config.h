@@ -32,6 +32,8 @@ enum svmx__setting {
     SVMX__PROFILE, /* likewise */
     SVMX__DEBUG,
     SVMX__VERIFY,
+    SVMX__LOAD_WARNING,
+    SVMX__LOAD_CRITICAL,
     SVMX__SETTING_COUNT
 };
 

@@ -105,7 +105,8 @@ struct svmx__device {
     _Atomic(struct svmx__quarantined *) quarantined; /* the last first */
     _Atomic uint8_t fitness[SVMX__OP_LIMIT];         /* enum svmx__fitness by operation */
     atomic_uint_fast64_t tasks, launches, bytes_in, bytes_out, busy_ns, device_ns, failures;
-    _Atomic uint32_t clock;                    /* enum svmx_device_clock */
+    _Atomic uint32_t pending; /* parts that wait for it or run there, but for those in a caller's thread */
+    _Atomic uint32_t clock;   /* enum svmx_device_clock */
     _Atomic uint64_t launched[SVMX__OP_LIMIT]; /* bit n: a launch of about 2^n units was there before */
 };
 
@@ -136,6 +137,7 @@ struct svmx_executor {
     /* What route reads; see route.c. Bit d: device d. */
     _Atomic uint32_t serving[SVMX__OP_LIMIT];              /* is there and has the operation */
     _Atomic uint32_t ready[SVMX__OP_LIMIT][SVMX__BUCKETS]; /* has a pipeline for that bucket (by its log2) */
+    _Atomic uint64_t loaded;    /* devices at the warning level, and 32 bits up those at the critical one; pressure.c */
     uint32_t routed;            /* devices that take part: the first so many, never the reference */
     uint32_t cpus;              /* of these, those that compute in the calling thread */
     pthread_mutex_t publishing; /* of writers of serving and ready */
@@ -156,7 +158,7 @@ struct svmx_executor {
     uint64_t verify;           /* share of launches that are compared, of SVMX__VERIFY_ALL */
     _Atomic uint64_t lots;     /* which ones; verify.c */
     struct svmx__spin waiting; /* of callers for batches */
-    atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, compared, differed;
+    atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, compared, differed, overloads;
 };
 
 /* Was it opened by a parent of this process? Then it has no threads, and whatever it locked stays so. */
@@ -230,6 +232,19 @@ static inline bool svmx__device_serves(const struct svmx__device *device, uint32
     return svmx__health_serves(&device->health) &&
            atomic_load_explicit(&device->fitness[op], memory_order_relaxed) < SVMX__UNFIT;
 }
+
+/* ---- pressure.c ---- */
+
+/* What of a device is in use, and how bad that is. */
+struct svmx__pressure {
+    uint64_t memory_used, pending;
+    uint32_t level; /* enum svmx_load */
+};
+struct svmx__pressure svmx__pressure_of(const struct svmx__device *device);
+/* Publishes it anew. */
+void svmx__pressure_look(const struct svmx__device *device);
+/* Takes loaded devices from part->fitting; only if executor->loaded is not 0. */
+void svmx__pressure_yield(struct svmx__part *part);
 
 /* ---- verify.c ---- */
 

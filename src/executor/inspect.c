@@ -71,6 +71,10 @@ enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index
                               .backlog_ns = index < executor->routed ? backlog(executor, index) : 0,
                               .clock = atomic_load_explicit(&from->clock, memory_order_relaxed)};
     tell_health(from, &now);
+    const struct svmx__pressure load = svmx__pressure_of(from);
+    now.load = from->inline_ ? SVMX_LOAD_NORMAL : load.level;
+    now.memory_used = load.memory_used;
+    now.pending = load.pending;
     svmx__give(device, &now, sizeof now);
     return SVMX_OK;
 }
@@ -204,6 +208,7 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
                              .fallbacks = read(&executor->fallbacks),
                              .compared = read(&executor->compared),
                              .differed = read(&executor->differed),
+                             .overloads = read(&executor->overloads),
                              .pipeline_hits = read(&executor->pipelines.hits),
                              .pipeline_misses = read(&executor->pipelines.misses),
                              .pipeline_evictions = read(&executor->pipelines.evictions),

@@ -35,6 +35,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/model.c %D%/model.h \
 	%D%/pipeline.c \
 	%D%/policy.c \
+	%D%/pressure.c \
 	%D%/prewarm.c \
 	%D%/prepare.c \
 	%D%/profile.c \

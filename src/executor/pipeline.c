@@ -166,6 +166,8 @@ static uint32_t route_level(struct svmx_batch *batch) {
 static void send(struct svmx__part *part) {
     part->queued_ns = svmx__clock_ns();
     part->errand.run = svmx__pipeline_part;
+    atomic_fetch_add_explicit(&part->device->pending, 1, memory_order_relaxed);
+    svmx__pressure_look(part->device);
     if (part->cold)
         svmx__build_request(part->device, part->op, part->bucket, part);
     else
@@ -228,6 +230,7 @@ static void go_on(struct svmx_batch *batch, bool here) {
 void svmx__pipeline_part(struct svmx__work *work) {
     struct svmx__part *part = (struct svmx__part *)(void *)work;
     struct svmx_batch *batch = part->batch;
+    struct svmx__device *device = part->device; /* whose queue this is: it may be redone elsewhere */
     uint32_t state = SVMX__QUEUED;
     /* The first part to start makes it RUNNING: from then on cancel comes too late. acq_rel: its partner is the change to
      * CANCELLING in svmx_cancel. */
@@ -238,6 +241,7 @@ void svmx__pipeline_part(struct svmx__work *work) {
         run_part(part);
     else if (part->chosen)
         svmx__uncharge(&batch->executor->choices, &part->answer, 0);
+    atomic_fetch_sub_explicit(&device->pending, 1, memory_order_relaxed);
     if (!was_last(batch)) return;
     if (cancelled)
         svmx__complete(batch, SVMX_CANCELLED);

@@ -48,6 +48,7 @@ static uint32_t verdict_of(const struct svmx_executor *executor, const struct sv
                            float cost_ns) {
     const uint32_t bit = UINT32_C(1) << device;
     if (device == part->answer.device && !part->refused) return SVMX_CHOSEN;
+    if (part->yielded & bit) return SVMX_OVERLOADED;
     if (!(part->question.allowed & bit)) return SVMX_NO_DEVICE;
     if (!(part->fitting & bit)) return SVMX_NOT_ALLOWED;
     if (!svmx__route_is_ready(executor, part->op->id, part->bucket, device)) return SVMX_NOT_READY;

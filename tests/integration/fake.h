@@ -55,7 +55,7 @@ struct fake_ticket {
 /* The test sets the wishes before svmx_open, or with fake_set later; the rest it only reads. */
 static struct fake {
     uint32_t flags; /* enum svmx_device_flags */
-    uint64_t max_alloc_bytes;
+    uint64_t max_alloc_bytes, memory_bytes;
     bool gate_closed;          /* tickets do not finish while it is */
     bool forgets_gate;         /* wait says TIMEOUT at once instead of waiting for the gate */
     bool wrong_bytes;          /* one bit of each launch */
@@ -163,6 +163,7 @@ static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx
                                       .compute_engines = 1,
                                       .threads = 1,
                                       .alignment = 64,
+                                      .memory_bytes = fake.memory_bytes,
                                       .max_alloc_bytes = fake.max_alloc_bytes};
     if (fake.driver) strcpy(info->driver, fake.driver);
     return SVMX_OK;

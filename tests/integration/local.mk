@@ -10,6 +10,7 @@ criterion_suites += \
 	%D%/test_guards \
 	%D%/test_hangs \
 	%D%/test_in_place \
+	%D%/test_pressure \
 	%D%/test_recovery \
 	%D%/test_registered \
 	%D%/test_trial \

@@ -179,7 +179,7 @@ Test(receipt_json, words_and_numbers_agree) {
         cr_assert(svmx__why_number(svmx__why_word(i), &number));
         cr_assert_eq(number, i <= SVMX_WHY_SPLIT ? i : 0);
         cr_assert(svmx__verdict_number(svmx__verdict_word(i), &number));
-        cr_assert_eq(number, i <= SVMX_NO_DEVICE ? i : 0);
+        cr_assert_eq(number, i <= SVMX_OVERLOADED ? i : 0);
         cr_assert(svmx__place_number(svmx__place_word(i), &number));
         cr_assert_eq(number, i <= SVMX__ON_DEVICE ? i : 0);
     }
