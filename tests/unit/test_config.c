@@ -10,13 +10,14 @@
 #include <string.h>
 
 static void set_up(void) {
-    static const char *const variables[] = {"SUPERVM_BACKENDS",   "SUPERVM_BACKEND_PATH",   "SUPERVM_VARIANT",
-                                            "SUPERVM_THREADS",    "SUPERVM_QUEUE_DEPTH",    "SUPERVM_MIN_BUCKET",
-                                            "SUPERVM_POOL_BYTES", "SUPERVM_TIMEOUT_MS",     "SUPERVM_LOG",
-                                            "SUPERVM_CACHE_DIR",  "SUPERVM_CACHE_BYTES",    "SUPERVM_POLICY",
-                                            "SUPERVM_LEARN",      "SUPERVM_RECEIPTS",       "SUPERVM_PROBE_PERCENT",
-                                            "SUPERVM_PROFILE",    "SUPERVM_TIMEOUT_MIN_MS", "SUPERVM_DEBUG",
-                                            "SUPERVM_VERIFY",     "SUPERVM_LOAD_WARNING",   "SUPERVM_LOAD_CRITICAL"};
+    static const char *const variables[] = {"SUPERVM_BACKENDS",     "SUPERVM_BACKEND_PATH",   "SUPERVM_VARIANT",
+                                            "SUPERVM_THREADS",      "SUPERVM_QUEUE_DEPTH",    "SUPERVM_MIN_BUCKET",
+                                            "SUPERVM_POOL_BYTES",   "SUPERVM_TIMEOUT_MS",     "SUPERVM_LOG",
+                                            "SUPERVM_CACHE_DIR",    "SUPERVM_CACHE_BYTES",    "SUPERVM_POLICY",
+                                            "SUPERVM_LEARN",        "SUPERVM_RECEIPTS",       "SUPERVM_PROBE_PERCENT",
+                                            "SUPERVM_PROFILE",      "SUPERVM_TIMEOUT_MIN_MS", "SUPERVM_DEBUG",
+                                            "SUPERVM_ISOLATE",      "SUPERVM_DRIVER_PROBE",   "SUPERVM_VERIFY",
+                                            "SUPERVM_LOAD_WARNING", "SUPERVM_LOAD_CRITICAL"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 
