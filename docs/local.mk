@@ -2,10 +2,12 @@ EXTRA_DIST += \
 	%D%/ARCHITECTURE.md \
 	%D%/BENCHMARKS.md \
 	%D%/BUCKET-CACHE-DESIGN.md \
+	%D%/CHAINS.md \
 	%D%/EMBEDDING.md \
 	%D%/FIGURES.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
+	%D%/ISOLATION.md \
 	%D%/KERNELS.md \
 	%D%/LEVEL-ZERO.md \
 	%D%/MIGRATION.md \
@@ -31,6 +33,10 @@ EXTRA_DIST += \
 	%D%/adr/0009-the-core-measures-variants.md \
 	%D%/adr/0010-arithmetic-is-measured-not-declared.md \
 	%D%/adr/0011-spirv-one-module-a-variant.md \
+	%D%/adr/0020-isolation-by-a-proxy.md \
+	%D%/adr/0021-drivers-are-tried-once.md \
+	%D%/adr/0025-levels-in-one-submission.md \
+	%D%/adr/0026-buffers-the-host-copy-is-whole.md \
 	%D%/examples/README.md \
 	%D%/examples/panels.html \
 	%D%/examples/report.html \

@@ -19,7 +19,7 @@ class Error(ctypes.Structure):  # struct svmx_error
 
 
 class Arg(ctypes.Structure):  # struct svmx_arg; `address` is its union
-    _fields_ = [("kind", c_uint32), ("type", c_uint32), ("bytes", c_uint64), ("address", c_void_p), ("reserved", c_uint64)]
+    _fields_ = [("kind", c_uint32), ("type", c_uint32), ("bytes", c_uint64), ("address", c_void_p), ("offset", c_uint64)]
 
 
 svmx = ctypes.CDLL("libsvmx.so.0")

@@ -54,6 +54,7 @@ extern "C" {
 
 typedef struct svmx_executor svmx_executor_t;
 typedef struct svmx_batch svmx_batch_t;
+typedef struct svmx_buffer svmx_buffer_t;
 struct svmx_options; /* ADVANCED */
 
 /* Why a call without a batch failed. */
@@ -124,7 +125,7 @@ enum svmx_arg_kind {
     SVMX_ARG_HOST = 1,    /* memory of the caller */
     SVMX_ARG_SCALAR = 2,  /* a value */
     SVMX_ARG_RESULT = 3,  /* an output of an earlier task of the same batch, as input */
-    SVMX_ARG_BUFFER = 4,  /* a buffer that stays on devices; reserved: SVMX_ERR_UNSUPPORTED in this version */
+    SVMX_ARG_BUFFER = 4,  /* a view of a buffer that stays on devices */
     SVMX_ARG_LIBRARY = 5, /* an output in memory of the library: svmx_result tells where */
     SVMX_ARG_PASSING = 6  /* an output that only later tasks of the same batch read */
 };
@@ -138,11 +139,12 @@ struct svmx_arg {
         const void *in;
         void *out;
         uint64_t bits; /* a scalar, in its low bytes */
+        svmx_buffer_t *buffer;
         struct {
             uint32_t task, output;
         } result;
     } from;
-    uint64_t reserved; /* 0 */
+    uint64_t offset; /* of a view, bytes from the start of its buffer; else 0 */
 };
 
 /* Size of one element of a type in bytes, 0 for an unknown type. */
@@ -226,15 +228,46 @@ static inline struct svmx_arg svmx_result_of(enum svmx_type type, uint32_t task,
     return arg;
 }
 
+/* `count` elements of a buffer from number `first` on, to read or to write. Best where that is a multiple of 64 bytes. */
+static inline struct svmx_arg svmx_view(enum svmx_type type, svmx_buffer_t *buffer, uint64_t first, uint64_t count) {
+    uint64_t size = svmx_type_bytes(type);
+    struct svmx_arg arg = svmx_in(type, (const void *)0, count);
+    arg.kind = SVMX_ARG_BUFFER;
+    arg.from.buffer = buffer;
+    arg.offset = first <= (UINT64_MAX >> 4) ? first * size : UINT64_MAX;
+    return arg;
+}
+
 /*
  * Adds a task: operation `op` (ops.h, or svmx_op_find) with its arguments in the order of its signature, outputs first.
  * Checks everything that can be checked without running. A refused task leaves the batch as it was. Tasks of one
  * batch run in any order, except that a task runs after those whose results it takes. Errors: UNKNOWN (op), ARGUMENT
  * (NULL, count, type, lengths that disagree, a result that does not exist, what the operation refuses), OVERFLOW (a
- * size), UNSUPPORTED (a buffer), STATE (submitted already), MEMORY, CLOSED. Does not block.
+ * size, a view that ends behind its buffer), UNSUPPORTED (a result where data is checked), STATE (submitted already), MEMORY, CLOSED. Does not block.
  */
 SVMX_EXPORT enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op, const struct svmx_arg *args,
                                             size_t arg_count);
+
+/*
+ * Data that stays. A buffer is memory of the library that tasks name by views (svmx_view), as inputs and as outputs. Devices
+ * with memory of their own keep a copy: what many batches read is uploaded once, what one batch wrote there the next reads
+ * there, and what is there already counts when a device is chosen. The host's copy is whole whenever no batch that writes to
+ * the buffer is under way, so a device that is lost takes nothing with it. The rules for memory hold for a buffer: while a
+ * batch is under way nobody writes what it reads or touches what it writes, and within a batch no output overlaps anything.
+ * Copies are of whole buffers: data that is used apart belongs into buffers of its own.
+ *
+ * create: all bytes are 0. Errors: ARGUMENT (NULL), OVERFLOW (bytes), MEMORY, CLOSED.
+ * write, read: `bytes` at `offset`, copied at once. Errors: ARGUMENT (NULL), OVERFLOW (behind its end). Also after svmx_close.
+ * destroy: batches that name it keep it until they are reset or destroyed. NULL is fine.
+ */
+SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_buffer_create(svmx_executor_t *executor, uint64_t bytes,
+                                                                svmx_buffer_t **buffer);
+SVMX_EXPORT enum svmx_status svmx_buffer_write(svmx_buffer_t *buffer, uint64_t offset, const void *data,
+                                               uint64_t bytes);
+SVMX_EXPORT enum svmx_status svmx_buffer_read(const svmx_buffer_t *buffer, uint64_t offset, void *data, uint64_t bytes);
+SVMX_EXPORT void svmx_buffer_destroy(svmx_buffer_t *buffer);
+/* Its size; 0 for NULL. */
+SVMX_EXPORT uint64_t svmx_buffer_bytes(const svmx_buffer_t *buffer);
 
 /*
  * Memory of the library to write inputs into, aligned to 64 bytes, so that a device need not copy them: the tasks of one
@@ -282,8 +315,8 @@ SVMX_EXPORT enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t c
  * stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_timeout(svmx_batch_t *batch, uint64_t device_ns);
 
-/* Which launches of this batch are computed twice and compared, as in options.verify: "off", "sample:P", "full"; NULL: what
- * the executor has. It stays over svmx_batch_reset. Errors: ARGUMENT (NULL batch, any other text), STATE (under way),
+/* Which runs of this batch are computed twice and compared, as in options.verify: "off", "sample:P", "full"; NULL: what the
+ * executor has. It stays over svmx_batch_reset. Errors: ARGUMENT (NULL batch, any other text), STATE (under way),
  * CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_verify(svmx_batch_t *batch, const char *verify);
 
@@ -332,6 +365,16 @@ SVMX_EXPORT enum svmx_status svmx_cancel(svmx_batch_t *batch);
 /* Makes a batch that is done ready to be submitted again with the same tasks. Errors: ARGUMENT (NULL), STATE (under way, or
  * it has not run), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_rearm(svmx_batch_t *batch);
+
+/*
+ * Recorded batches: the same tasks many times, with other data in the same memory or buffers. Record checks the batch as a
+ * whole and closes it to new tasks, until svmx_batch_reset; what is found out about its tasks is kept. Replay runs it and
+ * waits, as svmx_run does, any number of times without svmx_batch_rearm, and allocates nothing once it has run. A recorded
+ * batch may as well be armed again and submitted. Offsets of messages must not change. Errors of record: ARGUMENT (NULL,
+ * overlap), STATE (submitted already), MEMORY, CLOSED; of replay: as svmx_run, and STATE if it is not recorded.
+ */
+SVMX_EXPORT enum svmx_status svmx_batch_record(svmx_batch_t *batch);
+SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_batch_replay(svmx_batch_t *batch);
 
 /* ==== ADVANCED ================================================================================================ */
 
@@ -409,7 +452,7 @@ struct svmx_options {
      * keep the verdict; on: also without that, at each svmx_open; off. Default auto. */
     const char *driver_probe;
     /* SUPERVM_VERIFY: launches that are computed on a second backend too and compared byte by byte before their results are
-     * given out: "off", "sample:P" (a share P of them, 0 to 1, drawn by lot), "full". Where they differ the reference code
+     * given out: "off", "sample:P" (those of a share P of batches, 0 to 1, drawn by lot), "full". Where they differ the reference code
      * decides; who was wrong does not get the operation again. Default off. */
     const char *verify;
     /* SUPERVM_LOAD_WARNING, SUPERVM_LOAD_CRITICAL: percent of a device's own memory, or of queue_depth in its queue, from which
@@ -758,7 +801,10 @@ enum svmx_receipt_flags {
     SVMX_RECEIPT_CONTENDED = 1 << 1, /* something else wanted the cores meanwhile */
     SVMX_RECEIPT_FAILED = 1 << 2,    /* it has no results, and its batch failed: nobody answered, `reason` says why */
     SVMX_RECEIPT_FUSED = 1 << 3, /* it was computed in the launch of tasks that it takes results of: its times are 0 */
-    SVMX_RECEIPT_COMPARED = 1 << 4 /* it was computed on another backend too, and the results are the same, or these
+    SVMX_RECEIPT_STRETCH =
+        1
+        << 4, /* it was computed in one submission with others of its batch: the first of these has the times of all */
+    SVMX_RECEIPT_COMPARED = 1 << 5 /* it was computed on another backend too, and the results are the same, or these
                                       are those of the reference code */
 };
 

@@ -77,6 +77,8 @@ enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *pool, enum svm
         if (pool->held_bytes > pool->held_bytes_peak) pool->held_bytes_peak = pool->held_bytes;
         pthread_mutex_unlock(&pool->lock);
     }
+    if (found->asked != usage) found->guarded_bytes = 0; /* it may hold anything */
+    found->asked = usage;
     found->next = NULL;
     *staging = found;
     return SVMX_OK;

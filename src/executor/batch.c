@@ -60,6 +60,11 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
     free(batch->sorted_units);
     free(batch->spans);
     free(batch->chain_commands);
+    free(batch->sources);
+    svmx__buffers_release(batch);
+    free(batch->uses);
+    free(batch->by_level);
+    free(batch->level_start);
     free(batch->piece_units);
     svmx__executor_release(batch->executor);
     free(batch);
@@ -97,11 +102,12 @@ enum svmx_status svmx_batch_reset(svmx_batch_t *batch) {
     svmx__split_undo(batch);
     svmx__results_reset(batch);
     svmx__arena_reset(batch);
+    svmx__buffers_release(batch);
     batch->has_library = batch->has_deferred = false;
     batch->task_count = batch->slot_count = batch->part_count = batch->level_count = 0;
     for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->out_hull[i].high = batch->out_hull[i].low = 0;
     for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->in_hull[i].high = batch->in_hull[i].low = 0;
-    batch->overlap_checked = false;
+    batch->overlap_checked = batch->recorded = batch->laid_out = false;
     atomic_store_explicit(&batch->answered, false, memory_order_relaxed);
     batch->error.line[0] = '\0';
     atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);
@@ -247,6 +253,23 @@ static enum svmx_status resolve_result(svmx_batch_t *batch, const struct svmx__o
     return SVMX_OK;
 }
 
+/* Checks a view of a buffer against its parameter. In the rows it is host memory: the buffer's own copy. */
+static enum svmx_status take_view(svmx_batch_t *batch, const struct svmx__op *op, const struct svmx_param *param,
+                                  const struct svmx_arg *arg, struct svmx_slot *slot) {
+    const struct svmx_buffer *buffer = arg->from.buffer;
+    struct svmx__text *why = &batch->error;
+    if (!buffer) return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' has no buffer", op->name, param->name);
+    if (buffer->executor != batch->executor)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' is a buffer of another executor", op->name,
+                          param->name);
+    if (arg->offset > buffer->bytes || arg->bytes > buffer->bytes - arg->offset)
+        return svmx__fail(why, SVMX_ERR_OVERFLOW,
+                          "%s: argument '%s' ends behind its buffer, which has %" PRIu64 " bytes", op->name,
+                          param->name, buffer->bytes);
+    *slot = (struct svmx_slot){(uintptr_t)buffer->host + arg->offset, arg->bytes};
+    return check_size(op, param, arg->bytes, why);
+}
+
 /* Checks one argument and writes its slot. */
 static enum svmx_status take_arg(svmx_batch_t *batch, const struct svmx__op *op, uint32_t at,
                                  const struct svmx_arg *arg, struct svmx_slot *slot, uint32_t *level) {
@@ -254,10 +277,6 @@ static enum svmx_status take_arg(svmx_batch_t *batch, const struct svmx__op *op,
     struct svmx__text *why = &batch->error;
     if (arg->type != param->type)
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' is of the wrong type", op->name, param->name);
-    if (arg->kind == SVMX_ARG_BUFFER)
-        return svmx__fail(why, SVMX_ERR_UNSUPPORTED,
-                          "%s: argument '%s' is a buffer; this version takes host memory, scalars and results",
-                          op->name, param->name);
     if ((arg->kind == SVMX_ARG_SCALAR) != (param->shape == SVMX_SCALAR))
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' must %sbe a scalar", op->name, param->name,
                           param->shape == SVMX_SCALAR ? "" : "not ");
@@ -266,6 +285,7 @@ static enum svmx_status take_arg(svmx_batch_t *batch, const struct svmx__op *op,
     case SVMX_ARG_HOST:
         *slot = (struct svmx_slot){(uintptr_t)arg->from.in, arg->bytes};
         return check_memory(op, param, arg, why);
+    case SVMX_ARG_BUFFER: return take_view(batch, op, param, arg, slot);
     case SVMX_ARG_RESULT:
         if (param->direction == SVMX_OUT)
             return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: argument '%s' is an output; a result is an input", op->name,
@@ -296,6 +316,10 @@ static bool make_room(svmx_batch_t *batch, uint32_t params, uint32_t part) {
                       sizeof *batch->tasks) &&
            svmx__grow((void **)&batch->slots, &batch->slot_capacity, (size_t)batch->slot_count + params,
                       sizeof *batch->slots) &&
+           svmx__grow((void **)&batch->sources, &batch->source_capacity, (size_t)batch->slot_count + params,
+                      sizeof *batch->sources) &&
+           svmx__grow((void **)&batch->uses, &batch->use_capacity, (size_t)batch->use_count + params,
+                      sizeof *batch->uses) &&
            svmx__grow((void **)&batch->first_unit, &batch->unit_capacity, (size_t)batch->task_count + 2,
                       sizeof *batch->first_unit) &&
            svmx__grow((void **)&batch->parts, &batch->part_capacity, (size_t)part + 1, sizeof *batch->parts);
@@ -319,15 +343,18 @@ static void note_memory(svmx_batch_t *batch, const struct svmx__op *op, const st
     for (uint32_t i = 0; i < op->param_count; i++) {
         if (op->params[i].shape == SVMX_SCALAR) continue;
         if (op->params[i].direction == SVMX_OUT) {
-            if (args[i].kind == SVMX_ARG_HOST) {
+            if (args[i].kind == SVMX_ARG_HOST || args[i].kind == SVMX_ARG_BUFFER) {
                 widen_hull(&batch->out_hull[i], &slots[i]);
                 part->callers_bytes_out += slots[i].bytes;
             } else {
                 part->library_bytes += svmx__align(slots[i].bytes, SVMX__RESULT_ALIGNMENT);
             }
             part->bytes_out += slots[i].bytes;
+            if (args[i].kind == SVMX_ARG_PASSING) part->passing_bytes += slots[i].bytes;
         } else {
-            if (args[i].kind == SVMX_ARG_HOST) widen_hull(&batch->in_hull[i], &slots[i]);
+            if (args[i].kind == SVMX_ARG_HOST || args[i].kind == SVMX_ARG_BUFFER)
+                widen_hull(&batch->in_hull[i], &slots[i]);
+            if (args[i].kind == SVMX_ARG_RESULT) part->taken_bytes += slots[i].bytes;
             part->bytes_in += slots[i].bytes;
         }
     }
@@ -342,7 +369,7 @@ static void start_part(struct svmx__part *part, svmx_batch_t *batch, const struc
     part->level = level;
     part->task_count = 0;
     part->units = part->work = part->bytes_in = part->bytes_out = 0;
-    part->callers_bytes_out = part->library_bytes = 0;
+    part->callers_bytes_out = part->library_bytes = part->taken_bytes = part->passing_bytes = 0;
     part->library = NULL;
     part->device = NULL;
     part->taker = SVMX__NO_PART;
@@ -350,10 +377,35 @@ static void start_part(struct svmx__part *part, svmx_batch_t *batch, const struc
     part->queued_ns = part->start_ns = part->dispatch_ns = part->done_ns = part->end_ns = 0;
 }
 
+/* The use of a buffer in the batch; a new one holds a reference. There is room. */
+static uint32_t use_of(svmx_batch_t *batch, struct svmx_buffer *buffer) {
+    for (uint32_t i = batch->use_count; i-- > 0;)
+        if (batch->uses[i].buffer == buffer) return i;
+    /* relaxed: the caller has a reference */
+    atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
+    batch->uses[batch->use_count] = (struct svmx__use){.buffer = buffer, .aligned = true};
+    return batch->use_count++;
+}
+
+static void note_view(svmx_batch_t *batch, struct svmx__task *task, uint32_t at, const struct svmx_arg *arg,
+                      bool is_output) {
+    const uint32_t number = use_of(batch, arg->from.buffer);
+    struct svmx__use *use = &batch->uses[number];
+    task->buffers |= UINT32_C(1) << at;
+    batch->sources[task->first_slot + at] = number;
+    use->aligned = use->aligned && arg->offset % SVMX__RESULT_ALIGNMENT == 0;
+    use->read_bytes += is_output ? 0 : arg->bytes;
+    use->writes += is_output;
+}
+
 /* Notes of an argument what its slot does not tell. */
-static void note_origin(svmx_batch_t *batch, struct svmx__task *task, uint32_t at, const struct svmx_arg *arg) {
-    if (arg->kind == SVMX_ARG_RESULT) {
+static void note_origin(svmx_batch_t *batch, struct svmx__task *task, uint32_t at, const struct svmx_arg *arg,
+                        bool is_output) {
+    if (arg->kind == SVMX_ARG_BUFFER) {
+        note_view(batch, task, at, arg, is_output);
+    } else if (arg->kind == SVMX_ARG_RESULT) {
         task->results |= UINT32_C(1) << at;
+        batch->sources[task->first_slot + at] = (uint64_t)arg->from.result.task << 32 | arg->from.result.output;
         if (batch->tasks[arg->from.result.task].library >> arg->from.result.output & 1) {
             task->deferred |= UINT32_C(1) << at;
             batch->has_deferred = true;
@@ -412,7 +464,8 @@ static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const st
     if (task == 0) batch->first_unit[0] = 0;
     struct svmx__task *added = &batch->tasks[task];
     *added = (struct svmx__task){.part = at, .first_slot = batch->slot_count, .row = row, .units = size->units};
-    for (uint32_t i = 0; i < op->param_count; i++) note_origin(batch, added, i, &args[i]);
+    for (uint32_t i = 0; i < op->param_count; i++)
+        note_origin(batch, added, i, &args[i], op->params[i].direction == SVMX_OUT);
     note_feeder(batch, added, args);
     batch->first_unit[task + 1] = batch->first_unit[task] + size->units;
     batch->slot_count += op->param_count;
@@ -423,6 +476,8 @@ enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struc
     enum svmx_status status = svmx__batch_must_be_building(batch);
     if (status != SVMX_OK) return status;
     struct svmx__text *why = &batch->error;
+    if (batch->recorded)
+        return svmx__fail(why, SVMX_ERR_STATE, "this batch is recorded: svmx_batch_reset empties it for other tasks");
     const struct svmx__op *op = svmx__operations_by_id(batch->executor->operations, op_id);
     if (!op) return svmx__fail(why, SVMX_ERR_UNKNOWN, "no operation has the number %" PRIu32, op_id);
     if (!args) return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: args is NULL", op->name);

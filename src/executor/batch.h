@@ -21,6 +21,7 @@
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
+#include "executor/buffer.h"
 #include "executor/choice.h"
 #include "executor/record.h"
 #include "ops/op.h"
@@ -55,6 +56,8 @@ struct svmx__task {
     uint32_t deferred;   /* bit i: one whose address is not known yet: the slot has its task (high half) and output */
     uint32_t library;    /* bit i: argument i is an output in the library's memory */
     uint32_t passing;    /* bit i: one of those that only later tasks read */
+    uint32_t buffers;    /* bit i: argument i is a view of a buffer */
+    uint32_t kept;       /* bit i: of those, one that is read behind the stretch that it is in */
     uint64_t units;
 };
 
@@ -75,6 +78,7 @@ struct svmx__part {
     uint32_t level, task_count;
     uint64_t units, work, bytes_in, bytes_out;
     uint64_t callers_bytes_out, library_bytes; /* of outputs in the caller's memory, and in the library's */
+    uint64_t taken_bytes, passing_bytes;       /* of inputs that are results, and of outputs that pass */
 
     /* What its tasks take of others, as they were added; see chain.c. */
     uint32_t feeder; /* the part that each takes results of its own row of; NO_PART or MANY_PARTS: no such part */
@@ -88,6 +92,8 @@ struct svmx__part {
     uint32_t commands_at; /* of its launch, in batch->chain_commands */
     bool joined;          /* it runs in the launch of another */
     bool passes;          /* its results are in no memory */
+    bool stretched;       /* it runs, or ran, in a stretch of the batch */
+    uint64_t table_at;    /* in the memory of the stretch */
 
     /* bucket */
     struct svmx_slot *slots;    /* host addresses, row-major; outputs in the library's memory at 0 */
@@ -128,7 +134,6 @@ struct svmx__part {
     struct svmx_timing timing;
     uint64_t device_ns; /* what learn believes of it; 0: nothing */
     enum svmx_status status;
-    bool verify;         /* it is to be compared, whoever computes it */
     bool compared;       /* with a run elsewhere, and found to be right */
     uint64_t compare_ns; /* what that took */
 
@@ -140,6 +145,19 @@ struct svmx__part {
     uint64_t queued_ns, start_ns, dispatch_ns, done_ns, end_ns;
     char reason[128];
     struct svmx__trail trail;
+};
+
+/* Levels [from, to) of the batch in one submission: stretch.h. */
+struct svmx__stretch {
+    uint32_t from, to;
+    uint32_t look_at; /* the level from which on it is worth to weigh one again */
+    bool barred;      /* one failed: this run of the batch goes part by part */
+    bool apart;       /* it did just now: level `from` begins anew */
+    uint32_t alignment;
+    /* In its memory, whose first byte is number `base` of the device's; results_at: of those that are read back. */
+    uint64_t base, inputs_at, results_at, passing_at, arena_bytes;
+    uint64_t upload_bytes;     /* of buffers */
+    uint64_t checkpoint_bytes; /* of results in buffers, which are read back behind the others */
 };
 
 /* Where the arguments at one position lie, taken together. Enough to see that nothing overlaps in the usual cases. */
@@ -162,9 +180,25 @@ struct svmx_batch {
     size_t task_capacity, slot_capacity, unit_capacity, part_capacity;
     uint32_t task_count, slot_count, part_count, level_count;
     struct svmx__hull out_hull[SVMX__MAX_PARAMS], in_hull[SVMX__MAX_PARAMS];
+    bool recorded;                  /* no more tasks: it is run again and again */
+    bool laid_out;                  /* recorded, and its rows and levels are in order */
     bool overlap_checked;           /* since the last task was added */
     bool has_library, has_deferred; /* any task has */
     struct svmx__block *blocks;     /* svmx_batch_alloc; the newest first */
+
+    /* Buffers that tasks name. */
+    struct svmx__use *uses;
+    size_t use_capacity;
+    uint32_t use_count;
+
+    /* Of a slot that takes a result: its task (high half) and output; of a view: the number of its use. */
+    uint64_t *sources;
+    size_t source_capacity;
+
+    /* Numbers of parts in order of their levels, where a stretch may be (weigh.c); level l begins at level_start[l]. */
+    uint32_t *by_level, *level_start;
+    size_t by_level_capacity, level_start_capacity;
+    struct svmx__stretch stretch;
 
     /* The chains of a level, each with its links. They are joined before any of them runs. */
     struct svmx_command *chain_commands;
@@ -188,13 +222,14 @@ struct svmx_batch {
     uint32_t policy;     /* enum svmx_policy; 0: the executor's */
     uint64_t hint_ns;    /* what the caller thinks that it takes on the CPU; 0: nothing */
     uint64_t timeout_ns; /* of each launch; 0: the executor's */
-    uint64_t verify;     /* share of its launches that are compared, of SVMX__VERIFY_ALL */
+    uint64_t verify;     /* share of its runs whose launches are compared, of SVMX__VERIFY_ALL */
     bool hash;           /* receipts have a hash of the results */
     svmx_done_fn done;
     void *done_user;
     int eventfd;
 
     /* Progress. */
+    bool verified;          /* this run's launches are compared, so that each is one of its own */
     bool counted;           /* it holds a place in the queue (svmx_submit) */
     atomic_bool answered;   /* every part has its results: receipts may be read */
     atomic_bool failed;     /* a part has no results: no memory for those that are left to the library, or the policy */

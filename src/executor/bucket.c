@@ -52,6 +52,17 @@ static enum svmx_status sort_rows(struct svmx_batch *batch) {
     return SVMX_OK;
 }
 
+/* Of rows that were sorted for an earlier run: what the library places has no place again. */
+static void clear_results(struct svmx_batch *batch) {
+    for (uint32_t t = 0; batch->has_library && t < batch->task_count; t++) {
+        const struct svmx__task *task = &batch->tasks[t];
+        const struct svmx__part *part = &batch->parts[task->part];
+        struct svmx_slot *slots = part->slots + (size_t)task->row * part->op->param_count;
+        for (uint32_t i = 0; task->library >> i; i++)
+            if (task->library >> i & 1) slots[i].at = 0;
+    }
+}
+
 uint64_t svmx__bucket_of(const struct svmx_executor *executor, const struct svmx__op *op, uint64_t units) {
     uint64_t least = op->min_bucket ? op->min_bucket : UINT64_C(1) << executor->min_bucket_log2[op->id];
     return units <= least ? least : svmx__pow2(units);
@@ -65,7 +76,9 @@ static void count_size(struct svmx_executor *executor, uint32_t op, uint64_t uni
 }
 
 enum svmx_status svmx__bucket(struct svmx_batch *batch) {
-    if (batch->part_count == 1) {
+    if (batch->laid_out) {
+        clear_results(batch);
+    } else if (batch->part_count == 1) {
         batch->parts[0].slots = batch->slots;
         batch->parts[0].first_unit = batch->first_unit;
     } else if (batch->part_count > 1) {

@@ -12,6 +12,7 @@
 #include "executor/arena.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
+#include "executor/stretch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,11 +84,12 @@ static enum svmx_status retire_ticket(struct svmx__part *part) {
 }
 
 /* Of a device that is watched each launch is, and whatever was drawn, but for what the reference code did: there is nothing
- * to compare it with. Chains are not: they fall apart before they start, if they are to be compared. */
+ * to compare it with. Chains and stretches are not: what is to be compared is in
+ * none. */
 static bool is_to_compare(const struct svmx__part *part) {
     const struct svmx__device *device = part->device;
-    if (!part->batch || part->links || part->joined) return false;
-    return (part->verify && device->id + 1 != device->executor->device_count) ||
+    if (!part->batch || part->links || part->joined || part->stretched) return false;
+    return (part->batch->verified && device->id + 1 != device->executor->device_count) ||
            svmx__health_is_watched(&device->health);
 }
 
@@ -96,9 +98,13 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
     if (status == SVMX_OK && part->ticket != 0) status = retire_ticket(part);
     part->done_ns = svmx__clock_ns();
     part->compared = false;
-    if (status == SVMX_OK && !part->device->host_memory) status = svmx__guard_check(part);
+    part->compare_ns = 0;
+    if (status == SVMX_OK && !part->device->host_memory && !part->stretched) status = svmx__guard_check(part);
     if (status == SVMX_OK && is_to_compare(part)) status = svmx__compare(part);
-    if (status == SVMX_OK && !part->device->host_memory) take_results(part);
+    if (status == SVMX_OK && part->stretched)
+        svmx__stretch_take(part);
+    else if (status == SVMX_OK && !part->device->host_memory)
+        take_results(part);
     if (status != SVMX_OK) svmx__guard_forget(part);
     if (status == SVMX_TIMEOUT)
         set_aside(part);

@@ -167,7 +167,7 @@ static int64_t compare(struct svmx__part *part) {
 enum svmx_status svmx__compare(struct svmx__part *part) {
     const uint64_t start_ns = svmx__clock_ns();
     const int64_t wrong = compare(part);
-    part->compare_ns += svmx__clock_since(svmx__clock_ns(), start_ns);
+    part->compare_ns = svmx__clock_since(svmx__clock_ns(), start_ns);
     if (wrong == NONE) return SVMX_OK;
     (void)snprintf(part->reason, sizeof part->reason, "wrong bytes in task %lld of %s, by comparison", (long long)wrong,
                    part->op->name);

@@ -4,6 +4,7 @@
  *   the batch says (svmx_batch_set_timeout)        that
  *   such launches were measured                    8 times what 99 % of them took, from timeout_min_ms to timeout_ms
  *   else                                           timeout_ms
+ *   a stretch                                      the sum of what its launches may take
  *
  * The clock starts when the work is handed to the device: it has reached the head of the queue by then, so that a batch
  * does not pay for those before it. A driver that computes on the host's cores, and any device while something else wants
@@ -31,7 +32,7 @@ static double learned_ns(const struct svmx__part *part) {
     return cost.kind == SVMX__MEASURED && cost.samples >= SAMPLES ? cost.p99_ns : 0;
 }
 
-struct svmx__deadline svmx__deadline_of(const struct svmx__part *part) {
+static struct svmx__deadline deadline_of_one(const struct svmx__part *part) {
     const uint64_t *setting = part->device->executor->config.number;
     const uint64_t most = setting[SVMX__TIMEOUT_MS] * NS_PER_MS, least = setting[SVMX__TIMEOUT_MIN_MS] * NS_PER_MS;
     if (part->timeout_ns) return (struct svmx__deadline){part->timeout_ns, "of a self-test"};
@@ -41,4 +42,16 @@ struct svmx__deadline svmx__deadline_of(const struct svmx__part *part) {
     if (learned <= 0 || learned >= (double)most || least >= most) return (struct svmx__deadline){most, "timeout_ms"};
     if (learned <= (double)least) return (struct svmx__deadline){least, "timeout_min_ms"};
     return (struct svmx__deadline){(uint64_t)learned, "8 times what 99 % of such launches took"};
+}
+
+struct svmx__deadline svmx__deadline_of(const struct svmx__part *part) {
+    const struct svmx__deadline first = deadline_of_one(part);
+    if (!part->stretched) return first;
+    const struct svmx_batch *batch = part->batch;
+    struct svmx__deadline all = {0, first.origin};
+    for (uint32_t i = batch->level_start[batch->stretch.from]; i < batch->level_start[batch->stretch.to]; i++) {
+        const uint64_t ns = deadline_of_one(&batch->parts[batch->by_level[i]]).ns;
+        all.ns = ns < UINT64_MAX - all.ns ? all.ns + ns : UINT64_MAX;
+    }
+    return all;
 }

@@ -19,6 +19,7 @@
 #include "cache/pipeline_cache.h"
 #include "cache/staging_pool.h"
 #include "executor/batch.h"
+#include "executor/buffer.h"
 #include "executor/choice.h"
 #include "executor/config.h"
 #include "executor/health.h"
@@ -62,9 +63,10 @@ struct svmx__life {
     struct svmx__backend *backend; /* in the first life the registry's, later `own` */
     struct svmx__backend own;
     struct svmx__staging_pool pool;
-    uint32_t number;       /* from 0; in the keys of its pipelines */
-    atomic_bool over;      /* the device was given up, or has another one: no more work */
-    atomic_bool abandoned; /* it holds memory of ours past a deadline: its backend is never closed */
+    struct svmx__heap heap; /* of buffers */
+    uint32_t number;        /* from 0; in the keys of its pipelines */
+    atomic_bool over;       /* the device was given up, or has another one: no more work */
+    atomic_bool abandoned;  /* it holds memory of ours past a deadline: its backend is never closed */
     struct svmx__life *before;
 };
 
@@ -140,6 +142,7 @@ struct svmx_executor {
     _Atomic uint64_t loaded;    /* devices at the warning level, and 32 bits up those at the critical one; pressure.c */
     uint32_t routed;            /* devices that take part: the first so many, never the reference */
     uint32_t cpus;              /* of these, those that compute in the calling thread */
+    uint32_t owners;            /* of these, those with memory of their own and a queue */
     pthread_mutex_t publishing; /* of writers of serving and ready */
     struct svmx__policy policies[SVMX__OP_LIMIT];
     struct svmx__model model;
@@ -155,7 +158,7 @@ struct svmx_executor {
     _Atomic uint64_t look_ns;    /* when the next device has rested; recovery.c */
     _Atomic uint64_t stopped_ns; /* 0, or what time it is for rests: tests let it pass */
 
-    uint64_t verify;           /* share of launches that are compared, of SVMX__VERIFY_ALL */
+    uint64_t verify;           /* share of batches whose launches are compared, of SVMX__VERIFY_ALL */
     _Atomic uint64_t lots;     /* which ones; verify.c */
     struct svmx__spin waiting; /* of callers for batches */
     atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, compared, differed, overloads;
@@ -364,6 +367,8 @@ enum svmx__seat svmx__device_place(const struct svmx_device_info *info);
 void svmx__route_init(struct svmx_executor *executor);
 void svmx__route_fini(struct svmx_executor *executor);
 
+/* Sets what of a part is known before a device is: policy, fitting, question. Returns who serves its operation. */
+uint32_t svmx__route_consider(struct svmx__part *part);
 /* Whether a device has a pipeline for a bucket, or needs none. */
 bool svmx__route_is_ready(const struct svmx_executor *executor, uint32_t op, uint64_t bucket, uint32_t device);
 /* Sends a part to a device that is ready, whatever the table says. */

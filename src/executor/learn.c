@@ -90,14 +90,14 @@ void svmx__learn(struct svmx__part *part) {
     }
     struct svmx__sample sample = sample_of(part, run_ns);
     const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
-    const bool as_chosen =
-        part->status == SVMX_OK && !part->redone && device->id == part->answer.device && !part->links;
+    const bool as_chosen = part->status == SVMX_OK && !part->redone && device->id == part->answer.device &&
+                           !part->links && !part->stretched;
     const bool learned = executor->routed > 1 && device->id < executor->routed && as_chosen && part->launches == 1 &&
                          !executor->choices.frozen && is_worth_it(part, run_ns);
     sample.first_use = part->status == SVMX_OK && is_first(part);
     svmx__receipt_write(part, learned, &sample);
     if (executor->config.number[SVMX__DEBUG]) svmx__receipt_say(part);
-    if (part->chosen && part->links) /* the time is that of all links */
+    if (part->chosen && (part->links || part->stretched)) /* the time is that of all of them */
         svmx__uncharge(&executor->choices, &part->answer, 0);
     else if (part->chosen && !as_chosen)
         svmx__uncharge(&executor->choices, &part->answer, svmx__clock_since(part->end_ns, part->start_ns));

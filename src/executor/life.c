@@ -112,6 +112,7 @@ void svmx__life_replace(struct svmx__life *life) {
 /* Its memory and its instance, unless the driver may still be at it. */
 static void end(struct svmx__life *life) {
     if (life->backend->abandoned) return; /* a thread that comes back late still reads its own */
+    svmx__staging_release(&life->pool, life->heap.memory);
     svmx__staging_pool_fini(&life->pool);
     if (life->backend != &life->own) return; /* the registry's */
     svmx__registry_end(&life->device->executor->registry, &life->own);

@@ -3,6 +3,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/bandwidth.c \
 	%D%/batch.c %D%/batch.h \
 	%D%/bucket.c \
+	%D%/buffer.c %D%/buffer.h \
 	%D%/builder.c \
 	%D%/cached.c \
 	%D%/cell.c %D%/cell.h \
@@ -45,6 +46,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/receipt.c \
 	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \
+	%D%/recorded.c \
 	%D%/recovery.c \
 	%D%/register.c \
 	%D%/replay.c \
@@ -54,7 +56,9 @@ libsvmx_core_la_SOURCES += \
 	%D%/split.c \
 	%D%/stage.c \
 	%D%/stages.h \
+	%D%/stretch.c %D%/stretch.h \
 	%D%/submit.c \
 	%D%/trial.c \
 	%D%/verify.c \
+	%D%/weigh.c \
 	%D%/words.c %D%/words.h

@@ -15,6 +15,7 @@
 #include "executor/chain.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
+#include "executor/stretch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +81,6 @@ static void take_over(struct svmx__part *part, const struct svmx__part *sliced) 
     part->launches += sliced->launches;
     part->readbacks += sliced->readbacks;
     part->copied_bytes = sliced->copied_bytes; /* counted on from that of the whole */
-    part->compare_ns = sliced->compare_ns;
     part->compared &= sliced->compared;
     part->done_ns = sliced->done_ns;
     memcpy(part->reason, sliced->reason, sizeof part->reason);
@@ -113,13 +113,24 @@ static enum svmx_status run_on_device(struct svmx__part *part) {
     return status == SVMX_ERR_MEMORY && can_halve ? run_halves(part) : status;
 }
 
+/* Stages 4 to 7 of all levels of a stretch. If that fails, go_on has its first level begin anew. */
+static void run_stretch(struct svmx__part *head) {
+    head->start_ns = svmx__clock_ns();
+    head->status = svmx__stretch_run(head);
+    if (head->status != SVMX_OK) return;
+    head->end_ns = svmx__clock_ns();
+    svmx__learn(head);
+}
+
 /* Stages 4 to 7. Ends with the results in place: the last device to try is the reference code. */
 static void run_part(struct svmx__part *part) {
+    if (part->stretched) {
+        run_stretch(part);
+        return;
+    }
     part->start_ns = part->queued_ns ? svmx__clock_ns() : 0;
-    part->verify = part->batch->verify && svmx__verify_draw(part->batch->executor, part->batch->verify);
-    part->compare_ns = 0;
-    /* what passes from link to link cannot be compared */
-    if (part->links && (part->verify || svmx__health_is_watched(&part->device->health))) svmx__chain_undo(part);
+    /* each launch of a device that is watched is compared, and what passes cannot be */
+    if (part->links && svmx__health_is_watched(&part->device->health)) svmx__chain_undo(part);
     if (!part->refused) do {
             part->status = part->links ? svmx__chain_run(part) : run_on_device(part);
         } while (svmx__route_again(part));
@@ -147,6 +158,11 @@ static uint32_t route_level(struct svmx_batch *batch) {
     const uint32_t parts = batch->part_count; /* a piece is behind them, and routed already */
     svmx__results_resolve(batch);
     batch->chain_command_count = 0;
+    if (svmx__stretch_join(batch)) {
+        charge(&batch->parts[batch->by_level[batch->level_start[batch->level]]]);
+        atomic_store_explicit(&batch->parts_left, 1, memory_order_relaxed);
+        return 1;
+    }
     for (uint32_t i = 0; i < parts; i++) {
         if (batch->parts[i].level != batch->level || batch->parts[i].joined) continue;
         svmx__route(&batch->parts[i]);
@@ -216,11 +232,18 @@ static enum svmx_status failure_of(struct svmx_batch *batch) {
     return SVMX_ERR_BACKEND;
 }
 
+/* To the next level, or once more to that of a stretch that fell apart. false: there is none. */
+static bool next_level(struct svmx_batch *batch) {
+    if (!batch->stretch.apart) return ++batch->level < batch->level_count;
+    batch->stretch.apart = false;
+    return true;
+}
+
 /* Called by whoever finished a level: starts the next ones, completes the batch after the last. */
 static void go_on(struct svmx_batch *batch, bool here) {
     do {
         enum svmx_status failure = failure_of(batch);
-        if (failure != SVMX_OK || ++batch->level >= batch->level_count) {
+        if (failure != SVMX_OK || !next_level(batch)) {
             svmx__complete(batch, failure);
             return;
         }
@@ -258,7 +281,15 @@ static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
         svmx__submit_undo(batch);
         return status;
     }
+    status = svmx__stretches_begin(batch);
+    if (status != SVMX_OK) {
+        svmx__submit_undo(batch);
+        return status;
+    }
+    batch->laid_out = batch->recorded;
+    batch->verified = batch->verify && svmx__verify_draw(batch->executor, batch->verify);
     svmx__chains_find(batch);
+    svmx__buffers_begin(batch);
     batch->error.line[0] = '\0';
     atomic_store_explicit(&batch->failed, false, memory_order_relaxed);
     batch->level = 0;

@@ -34,12 +34,23 @@ enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_t at, struct
 
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
-/* Of the outputs of all tasks, in order, where the caller finds them. */
+static uint64_t hash_row(const struct svmx__part *part, uint32_t row, uint32_t without, uint64_t hash) {
+    const struct svmx_slot *slots = part->slots + (size_t)row * part->op->param_count;
+    for (uint32_t i = 0; i < part->op->param_count; i++)
+        if (part->op->params[i].direction == SVMX_OUT && !(without >> i & 1))
+            hash = svmx__hash64((const void *)(uintptr_t)slots[i].at, slots[i].bytes, hash);
+    return hash;
+}
+
+/* Of the outputs of all tasks, in order, where the caller finds them. Those that pass are in no memory on some ways: they
+ * count on none. */
 static uint64_t hash_of(const struct svmx__part *part) {
+    const struct svmx_batch *batch = part->batch;
     uint64_t hash = 0;
-    for (size_t i = 0; i < (size_t)part->task_count * part->op->param_count; i++)
-        if (part->op->params[i % part->op->param_count].direction == SVMX_OUT)
-            hash = svmx__hash64((const void *)(uintptr_t)part->slots[i].at, part->slots[i].bytes, hash);
+    for (uint32_t row = 0; !part->passing_bytes && row < part->task_count; row++) hash = hash_row(part, row, 0, hash);
+    for (uint32_t t = 0; part->passing_bytes && t < batch->task_count; t++)
+        if (&batch->parts[batch->tasks[t].part] == part)
+            hash = hash_row(part, batch->tasks[t].row, batch->tasks[t].passing, hash);
     return hash;
 }
 
@@ -127,8 +138,9 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->learned = learned;
     trail->flags =
         (uint8_t)((sample->first_use ? SVMX_RECEIPT_FIRST_USE : 0) | (sample->contended ? SVMX_RECEIPT_CONTENDED : 0) |
-                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0) | (part->joined ? SVMX_RECEIPT_FUSED : 0) |
-                  (part->compared ? SVMX_RECEIPT_COMPARED : 0));
+                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0) |
+                  (part->joined && !part->stretched ? SVMX_RECEIPT_FUSED : 0) |
+                  (part->stretched ? SVMX_RECEIPT_STRETCH : 0) | (part->compared ? SVMX_RECEIPT_COMPARED : 0));
     trail->has_reason = part->redone || part->status != SVMX_OK;
     write_candidates(executor, part, trail);
     svmx__records_add(&executor->records, trail, part->reason);

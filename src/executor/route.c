@@ -120,10 +120,9 @@ static double hint_of(const struct svmx__part *part) {
     return (double)part->batch->hint_ns / (double)part->batch->part_count;
 }
 
-void svmx__route(struct svmx__part *part) {
-    struct svmx_executor *executor = part->batch->executor;
+uint32_t svmx__route_consider(struct svmx__part *part) {
+    const struct svmx_executor *executor = part->batch->executor;
     const uint32_t op = part->op->id;
-    if (atomic_load_explicit(&executor->look_ns, memory_order_relaxed) != SVMX__NEVER) svmx__recovery_look(executor);
     const uint32_t serving = atomic_load_explicit(&executor->serving[op], memory_order_relaxed);
     const struct svmx__policy *policy = &executor->policies[op];
     part->policy = part->batch->policy ? part->batch->policy : policy->kind;
@@ -137,6 +136,14 @@ void svmx__route(struct svmx__part *part) {
     part->cold = part->chosen = part->refused = false;
     part->question.allowed = part->question.serving = serving;
     part->question.fallback = part->question.serving_fallback = fallback_of(executor, serving);
+    return serving;
+}
+
+void svmx__route(struct svmx__part *part) {
+    struct svmx_executor *executor = part->batch->executor;
+    const uint32_t op = part->op->id;
+    if (atomic_load_explicit(&executor->look_ns, memory_order_relaxed) != SVMX__NEVER) svmx__recovery_look(executor);
+    const uint32_t serving = svmx__route_consider(part);
     if (!part->fitting) {
         choose_reference(executor, part);
         return;
@@ -219,6 +226,7 @@ void svmx__route_init(struct svmx_executor *executor) {
         const struct svmx_device_info *info = &executor->devices[d].info;
         devices[d] = svmx__model_assume(svmx__device_place(info));
         if (executor->devices[d].inline_) executor->cpus |= UINT32_C(1) << d;
+        if (!executor->devices[d].inline_ && !executor->devices[d].host_memory) executor->owners |= UINT32_C(1) << d;
         if (info->flags & (SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_HOST_MEMORY)) on_cores |= UINT32_C(1) << d;
     }
     svmx__model_init(&executor->model, devices, executor->routed);

@@ -15,6 +15,8 @@
  * QUEUED also takes a place in the executor's queue, and waits for one unless `flags` says not to. On any other status
  * than OK the batch is the caller's, unchanged, and batch->error says why. */
 enum svmx_status svmx__submit(struct svmx_batch *batch, enum svmx__batch_state next, uint32_t flags);
+/* Part of it: no output overlaps anything. ARGUMENT, MEMORY. */
+enum svmx_status svmx__check_overlap(struct svmx_batch *batch);
 /* Undoes svmx__submit. */
 void svmx__submit_undo(struct svmx_batch *batch);
 

@@ -113,8 +113,12 @@ static enum svmx_status check_outputs(struct svmx_batch *batch, struct svmx_slot
 }
 
 /* The slow way, exact: sort all outputs, then look every input up among them. */
-static enum svmx_status check_overlap(struct svmx_batch *batch) {
-    if (batch->overlap_checked || hulls_are_apart(batch)) return SVMX_OK;
+enum svmx_status svmx__check_overlap(struct svmx_batch *batch) {
+    if (batch->overlap_checked) return SVMX_OK;
+    if (hulls_are_apart(batch)) {
+        batch->overlap_checked = true;
+        return SVMX_OK;
+    }
     struct svmx_slot *outs;
     size_t count;
     enum svmx_status status = check_outputs(batch, &outs, &count);
@@ -176,7 +180,7 @@ enum svmx_status svmx__submit(struct svmx_batch *batch, enum svmx__batch_state n
     if (state == SVMX__DONE)
         return svmx__fail(&batch->error, SVMX_ERR_STATE,
                           "this batch has run: svmx_batch_reset empties it, svmx_batch_rearm runs it again");
-    enum svmx_status status = check_overlap(batch);
+    enum svmx_status status = svmx__check_overlap(batch);
     if (status != SVMX_OK) return status;
     /* From here on one thread has it; a second submit of the same batch loses this race. */
     if (!atomic_compare_exchange_strong_explicit(&batch->state, &state, next, memory_order_acq_rel,

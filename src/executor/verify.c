@@ -1,10 +1,10 @@
 /*
- * verify.c: which launches are computed a second time and compared, whoever computed them.
+ * verify.c: whose launches are computed a second time and compared, whichever device has them.
  *
- *   SUPERVM_VERIFY := off | sample:P | full        P: the share, from 0 to 1; which ones is drawn by lot
+ *   SUPERVM_VERIFY := off | sample:P | full        P: the share of batches, from 0 to 1; which ones is drawn by lot
  *
  * By executor, and by batch (svmx_batch_set_verify). Called by executor.c at open, by batch.c, and by pipeline.c for every
- * part of a batch that wants it; compare.c does the work.
+ * run of a batch that wants it; compare.c does the work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -5,7 +5,8 @@
  *   shadow  --before submit-->  the plugin's memory     every span that a command reads
  *   shadow  <--after wait-----  the plugin's memory     every span that a command writes, if all went well
  *
- * The proxy's side writes a shadow before it submits and reads it after it waited, never between.
+ * The proxy's side writes a shadow before it submits and reads it after it waited, never between. Memory that the plugin
+ * imported is its own shadow: nothing is copied.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -73,7 +74,7 @@ static struct svmx_span get_span(struct reading *reading, enum use use) {
     if (!memory) return (struct svmx_span){NULL, offset, bytes};
     if (!is_inside(memory, offset, bytes)) {
         reading->failed = true;
-    } else if (memory->shadow && bytes) {
+    } else if (memory->shadow && memory->shadow != memory->host && bytes) {
         if (use == READ) memcpy(memory->host + offset, memory->shadow + offset, (size_t)bytes);
         if (use == WRITTEN) note_written(reading, &touch);
     }

@@ -1,6 +1,6 @@
 /*
  * chains.c: suite chains: tasks that take one another's results, beside separate runs of the same operations on SIMD; and a
- * batch that is armed again, beside one that is built anew.
+ * batch that is recorded and replayed, beside one that is built anew.
  *
  * Four links of 4 Mi floats each. A chain passes what is between; separate runs write it and read it again, as four
  * batches of one task do. Both end in the same bytes, which is checked.
@@ -98,7 +98,7 @@ static void compare(struct bench *bench, svmx_executor_t *executor, struct scene
     for (int i = 0; i < LINKS; i++) svmx_batch_destroy(scene->separate[i]);
 }
 
-/* ---- armed again -------------------------------------------------------------------------------------------------- */
+/* ---- replayed -------------------------------------------------------------------------------------------------- */
 
 struct many {
     svmx_batch_t *kept, *anew;
@@ -113,7 +113,7 @@ static void add_many(svmx_batch_t *batch, const struct many *many) {
 
 static void run_kept(void *user, uint64_t repeats) {
     const struct many *many = user;
-    while (repeats--) run_again(many->kept);
+    while (repeats--) expect(svmx_batch_replay(many->kept), "svmx_batch_replay");
 }
 
 static void run_anew(void *user, uint64_t repeats) {
@@ -125,14 +125,15 @@ static void run_anew(void *user, uint64_t repeats) {
     }
 }
 
-static void compare_armed(struct bench *bench, svmx_executor_t *executor) {
+static void compare_replayed(struct bench *bench, svmx_executor_t *executor) {
     static struct bench_lane kept, anew;
     struct many many = {batch_of(executor), batch_of(executor), floats(TASKS * SMALL), floats(TASKS * SMALL)};
     add_many(many.kept, &many);
+    expect(svmx_batch_record(many.kept), "svmx_batch_record");
     kept = (struct bench_lane){.run = run_kept, .user = &many};
     anew = (struct bench_lane){.run = run_anew, .user = &many};
     bench_measure(bench, (struct bench_lane *const[]){&kept, &anew}, 2);
-    bench_row(bench, &(struct bench_row){.name = "100 small tasks, armed again",
+    bench_row(bench, &(struct bench_row){.name = "100 small tasks, replayed",
                                          .ours = bench_median(bench, &kept) / 1e3,
                                          .peer = bench_median(bench, &anew) / 1e3,
                                          .peer_name = "built anew",
@@ -164,7 +165,7 @@ int main(void) {
     compare(&bench, executor, &scene, "relu four times, 4 Mi floats", light, false, 2.5);
     compare(&bench, executor, &scene, "relu, exp, sigmoid, relu, 4 Mi floats", unary, false, 1);
     compare(&bench, executor, &scene, "add, mul, sub, add, 4 Mi floats", binary, true, 1.6);
-    compare_armed(&bench, executor);
+    compare_replayed(&bench, executor);
     svmx_close(executor);
     free(scene.in);
     free(scene.other);

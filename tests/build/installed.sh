@@ -61,6 +61,10 @@ if [ -e "$stage$lib/svmx/backends/simd.so" ]; then
     try "the installed plugin is found without being told where" \
         sh -c "'$stage$bin/svmx' devices --backend +simd | grep simd"
 fi
+if [ -e "$stage$lib/svmx/backends/sim.so" ]; then
+    try "the installed svmx-host runs a plugin" \
+        sh -c "SUPERVM_ISOLATE=sim '$stage$bin/svmx' devices --backend +sim | grep sim"
+fi
 printf '616263\n-\n' >"$work/items"
 cat >"$work/digests" <<'DIGESTS'
 4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45

@@ -48,7 +48,7 @@ struct fake_variant {
 struct fake_ticket {
     struct fake_ticket *next;
     uint64_t id;
-    struct svmx_command commands[8];
+    struct svmx_command commands[160]; /* a stretch is long */
     size_t count;
 };
 

@@ -2,6 +2,7 @@ criterion_suites += \
 	%D%/test_alloc_faults \
 	%D%/test_async \
 	%D%/test_bad_input \
+	%D%/test_buffers \
 	%D%/test_chains \
 	%D%/test_fused \
 	%D%/test_faults \
@@ -12,9 +13,11 @@ criterion_suites += \
 	%D%/test_in_place \
 	%D%/test_isolate \
 	%D%/test_pressure \
+	%D%/test_recorded \
 	%D%/test_recovery \
 	%D%/test_probe \
 	%D%/test_registered \
+	%D%/test_stretches \
 	%D%/test_trial \
 	%D%/test_verify
 EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h

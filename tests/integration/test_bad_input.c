@@ -243,7 +243,7 @@ Test(bad_input, wrong_type_or_kind) {
     expect_refused(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_ERR_ARGUMENT, "'a'");
     memcpy(args, good, sizeof args);
     args[1].kind = SVMX_ARG_BUFFER;
-    expect_refused(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_ERR_UNSUPPORTED, "'a'");
+    expect_refused(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_ERR_ARGUMENT, "'a'");
     static const uint32_t kinds[] = {0, SVMX_ARG_PASSING + 1, UINT32_MAX};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         memcpy(args, good, sizeof args);

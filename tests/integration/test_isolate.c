@@ -55,6 +55,21 @@ Test(isolate, a_process_that_dies_at_any_call_costs_no_answer) {
         }
 }
 
+/* Nobody waits for what it compiles: another device computes meanwhile. */
+Test(isolate, a_compiler_that_dies_costs_the_device) {
+    struct svmx_options options = options_of("+check:pipeline_build@1=abort,+simd,stop", "check");
+    if (!has_plugin("simd.so")) cr_skip_test("this build has no simd.so");
+    svmx_executor_t *executor = open_with(&options);
+    (void)svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, TRIAL_ITEMS);
+    const struct svmx_device device = device_at(executor, 0);
+    cr_assert_eq(device.health, SVMX_LOST, "%s", device.health_reason);
+    cr_assert_not_null(strstr(device.health_reason, "signal 6"), "%s", device.health_reason);
+    const struct svmx_receipt receipt = run_trial(executor);
+    cr_assert(receipt.device == 1 && receipt.redone == 0);
+    svmx_close(executor);
+    expect_no_children();
+}
+
 Test(isolate, a_process_that_does_not_answer_is_killed) {
     run_isolated("submit@4=stuck", 1);
     run_isolated("wait@4=stuck", 1);
@@ -190,8 +205,7 @@ Test(isolate, what_cannot_be_isolated_is_an_error) {
     expect_no_executor(&options, SVMX_ERR_ARGUMENT, "part of this program");
     options.backends = "simd,stop";
     options.isolate = "simd";
-    if (strstr(getenv("SVMX_TEST_BACKEND_PATH"), "backends") && access("backends/simd.so", R_OK) == 0)
-        expect_no_executor(&options, SVMX_ERR_ARGUMENT, "the caller's memory");
+    if (has_plugin("simd.so")) expect_no_executor(&options, SVMX_ERR_ARGUMENT, "the caller's memory");
 }
 
 /* ---- the program svmx-host -------------------------------------------------------------------------------------- */
@@ -217,9 +231,7 @@ Test(isolate, the_program_must_be_there_and_safe) {
 static struct svmx_options pocl_options(void) {
     struct svmx_options options = options_of("+opencl,stop", "opencl");
     if (access(POCL_ICD, R_OK) != 0) cr_skip_test("there is no " POCL_ICD " (package pocl-opencl-icd)");
-    char plugin[8192];
-    (void)snprintf(plugin, sizeof plugin, "%s/opencl.so", getenv("SVMX_TEST_BACKEND_PATH"));
-    if (access(plugin, R_OK) != 0) cr_skip_test("the OpenCL plugin was not built");
+    if (!has_plugin("opencl.so")) cr_skip_test("this build has no opencl.so");
     setenv("OCL_ICD_VENDORS", POCL_ICD, 1);
     options.policy = "gpu"; /* no CPU in its place: an answer is the device's */
     return options;

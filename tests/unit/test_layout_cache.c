@@ -45,7 +45,8 @@ Test(layout_cache, on_a_device_with_memory) {
 Test(layout_cache, on_a_device_that_binds_staging_memory) {
     struct svmx__layout layout = layout_on(SVMX_DEVICE_SHARES_MEMORY, 64);
     cr_assert_eq(layout.usage_staging_in, SVMX_USAGE_HOST_WRITE | SVMX_USAGE_KERNEL_READ);
-    cr_assert_eq(layout.usage_staging_out, SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE | SVMX_USAGE_KERNEL_WRITE);
+    cr_assert_eq(layout.usage_staging_out,
+                 SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE | SVMX_USAGE_COPY_TARGET | SVMX_USAGE_KERNEL_WRITE);
     cr_assert_eq(layout.place[0], SVMX__PLACE_OUTPUT);
 }
 

@@ -1,0 +1,161 @@
+/*
+ * buffer.c: see buffer.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/buffer.h"
+
+#include "base/alloc.h"
+#include "executor/batch.h"
+#include "executor/executor.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_BYTES (UINT64_C(1) << 46)
+enum { HEAP_ALIGNMENT = 4096 };
+
+/* ---- the caller's ------------------------------------------------------------------------------------------------ */
+
+enum svmx_status svmx_buffer_create(svmx_executor_t *executor, uint64_t bytes, svmx_buffer_t **buffer) {
+    if (!executor || !buffer) return SVMX_ERR_ARGUMENT;
+    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
+    if (bytes > MAX_BYTES) return SVMX_ERR_OVERFLOW;
+    struct svmx_buffer *made = calloc(1, sizeof *made);
+    if (!made) return SVMX_ERR_MEMORY;
+    made->host = svmx__aligned_alloc((size_t)bytes, 64);
+    if (!made->host) {
+        free(made);
+        return SVMX_ERR_MEMORY;
+    }
+    memset(made->host, 0, (size_t)bytes);
+    made->bytes = bytes;
+    made->executor = executor;
+    atomic_init(&made->references, 1);
+    atomic_init(&made->version, 1);
+    svmx__executor_retain(executor);
+    *buffer = made;
+    return SVMX_OK;
+}
+
+static void release(struct svmx_buffer *buffer) {
+    /* acq_rel: the last one sees what all the others did */
+    if (atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) return;
+    svmx__executor_release(buffer->executor);
+    free(buffer->host);
+    free(buffer); /* its place in heaps is found again when they are made anew */
+}
+
+void svmx_buffer_destroy(svmx_buffer_t *buffer) {
+    if (buffer) release(buffer);
+}
+
+uint64_t svmx_buffer_bytes(const svmx_buffer_t *buffer) { return buffer ? buffer->bytes : 0; }
+
+static enum svmx_status check_range(const struct svmx_buffer *buffer, uint64_t offset, const void *data,
+                                    uint64_t bytes) {
+    if (!buffer || (!data && bytes)) return SVMX_ERR_ARGUMENT;
+    return offset <= buffer->bytes && bytes <= buffer->bytes - offset ? SVMX_OK : SVMX_ERR_OVERFLOW;
+}
+
+enum svmx_status svmx_buffer_write(svmx_buffer_t *buffer, uint64_t offset, const void *data, uint64_t bytes) {
+    const enum svmx_status status = check_range(buffer, offset, data, bytes);
+    if (status != SVMX_OK || !bytes) return status;
+    memcpy(buffer->host + offset, data, (size_t)bytes);
+    /* release: whoever finds a copy of this version good has the bytes behind it; copies have older ones */
+    atomic_fetch_add_explicit(&buffer->version, 1, memory_order_release);
+    return SVMX_OK;
+}
+
+enum svmx_status svmx_buffer_read(const svmx_buffer_t *buffer, uint64_t offset, void *data, uint64_t bytes) {
+    const enum svmx_status status = check_range(buffer, offset, data, bytes);
+    if (status == SVMX_OK && bytes) memcpy(data, buffer->host + offset, (size_t)bytes);
+    return status;
+}
+
+/* ---- in batches --------------------------------------------------------------------------------------------------- */
+
+void svmx__buffers_begin(struct svmx_batch *batch) {
+    for (uint32_t i = 0; i < batch->use_count; i++) {
+        struct svmx__use *use = &batch->uses[i];
+        _Atomic uint64_t *version = &use->buffer->version;
+        use->before = use->writes ? atomic_fetch_add_explicit(version, 1, memory_order_acq_rel)
+                                  : atomic_load_explicit(version, memory_order_acquire);
+        use->after = use->before + (use->writes ? 1 : 0);
+    }
+}
+
+void svmx__buffers_release(struct svmx_batch *batch) {
+    for (uint32_t i = 0; i < batch->use_count; i++) release(batch->uses[i].buffer);
+    batch->use_count = 0;
+}
+
+/* ---- on devices --------------------------------------------------------------------------------------------------- */
+
+bool svmx__use_is_good(const struct svmx__use *use, uint32_t device, uint64_t generation) {
+    const struct svmx__copy *copy = &use->buffer->copies[device];
+    const uint64_t version = atomic_load_explicit(&copy->version, memory_order_relaxed);
+    return generation && atomic_load_explicit(&copy->generation, memory_order_relaxed) == generation &&
+           version == use->before;
+}
+
+/* Bytes of the buffers that are to be in a heap: all of them, or those that are not there. */
+static uint64_t bytes_of(const struct svmx__part *head, uint64_t generation) {
+    const struct svmx_batch *batch = head->batch;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < batch->use_count; i++) {
+        const struct svmx_buffer *buffer = batch->uses[i].buffer;
+        const struct svmx__copy *copy = &buffer->copies[head->device->id];
+        if (!batch->uses[i].resident) continue;
+        if (generation && atomic_load_explicit(&copy->generation, memory_order_relaxed) == generation) continue;
+        sum += svmx__align(buffer->bytes, HEAP_ALIGNMENT);
+    }
+    return sum;
+}
+
+/* A new memory in which nothing lies; what is used again finds its place again. */
+static enum svmx_status make_heap(struct svmx__part *head, uint64_t bytes) {
+    struct svmx__heap *heap = &head->life->heap;
+    const uint32_t usage =
+        SVMX_USAGE_KERNEL_READ | SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_SOURCE | SVMX_USAGE_COPY_TARGET;
+    atomic_store_explicit(&heap->generation, 0, memory_order_relaxed);
+    svmx__staging_release(&head->life->pool, heap->memory);
+    heap->memory = NULL;
+    heap->top = 0;
+    enum svmx_status status =
+        svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage, 2 * bytes, &heap->memory);
+    if (status != SVMX_OK)
+        status = svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage, bytes, &heap->memory);
+    if (status != SVMX_OK) return status;
+    atomic_store_explicit(&heap->generation, (uint64_t)head->life->number << 32 | ++heap->made, memory_order_relaxed);
+    return SVMX_OK;
+}
+
+static void place_one(struct svmx__heap *heap, struct svmx__use *use, uint32_t device) {
+    const uint64_t generation = atomic_load_explicit(&heap->generation, memory_order_relaxed);
+    struct svmx__copy *copy = &use->buffer->copies[device];
+    const bool good = svmx__use_is_good(use, device, generation);
+    if (atomic_load_explicit(&copy->generation, memory_order_relaxed) != generation) {
+        copy->at = heap->top;
+        heap->top += svmx__align(use->buffer->bytes, HEAP_ALIGNMENT);
+        atomic_store_explicit(&copy->generation, generation, memory_order_relaxed);
+    }
+    /* What is written whole need not be there before. */
+    use->upload = !good && (use->read || use->written_bytes < use->buffer->bytes);
+    atomic_store_explicit(&copy->version, 0, memory_order_relaxed); /* until the stretch went well */
+}
+
+enum svmx_status svmx__heap_place(struct svmx__part *head, uint64_t behind_bytes, uint64_t *at) {
+    struct svmx__heap *heap = &head->life->heap;
+    struct svmx_batch *batch = head->batch;
+    const uint64_t generation = atomic_load_explicit(&heap->generation, memory_order_relaxed);
+    const uint64_t room = generation ? heap->memory->bytes - heap->top : 0;
+    enum svmx_status status = SVMX_OK;
+    if (!generation || room < bytes_of(head, generation) + behind_bytes)
+        status = make_heap(head, bytes_of(head, 0) + behind_bytes);
+    for (uint32_t i = 0; i < batch->use_count; i++) {
+        if (status == SVMX_OK && batch->uses[i].resident) place_one(heap, &batch->uses[i], head->device->id);
+        if (status != SVMX_OK) batch->uses[i].resident = batch->uses[i].upload = false;
+    }
+    *at = heap->top;
+    return status;
+}

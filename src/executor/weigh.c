@@ -1,0 +1,300 @@
+/*
+ * weigh.c: where a stretch begins and ends.
+ *
+ *   together = one setup + the sum of computing + bytes that cross its ends
+ *   apart    = the sum of what the best device takes for each part by itself
+ *
+ * From the level at hand on, levels are added as long as the device serves all their parts; of all ends the one is taken
+ * that saves most, if that is more than the margin of a choice. Where the policy leaves one device only, the longest
+ * stretch is taken unweighed. Only what was measured is weighed: single parts are tried first, by choice.c. See stretch.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/stretch.h"
+
+#include "base/alloc.h"
+#include "executor/executor.h"
+#include <string.h>
+
+enum {
+    MOST_LEVELS = 64, /* of a stretch: what is longer is several of them */
+    FUSED_IN_TWO = 2  /* a link of a fused chain takes about half of what it takes alone: bench `chains` */
+};
+
+/* ---- levels ------------------------------------------------------------------------------------------------------ */
+
+/* Sorts the numbers of parts by their levels, by counting. */
+static enum svmx_status sort_levels(struct svmx_batch *batch) {
+    if (!svmx__grow((void **)&batch->by_level, &batch->by_level_capacity, batch->part_count, sizeof *batch->by_level) ||
+        !svmx__grow((void **)&batch->level_start, &batch->level_start_capacity, (size_t)batch->level_count + 2,
+                    sizeof *batch->level_start))
+        return svmx__fail(&batch->error, SVMX_ERR_MEMORY, "no memory to sort the levels of a batch");
+    uint32_t *start = batch->level_start;
+    memset(start, 0, ((size_t)batch->level_count + 2) * sizeof *start);
+    for (uint32_t i = 0; i < batch->part_count; i++) start[batch->parts[i].level + 2]++;
+    for (uint32_t l = 2; l <= batch->level_count; l++) start[l] += start[l - 1];
+    /* start[l + 1] is where the next part of level l goes: in the end, where level l + 1 begins */
+    for (uint32_t i = 0; i < batch->part_count; i++) batch->by_level[start[batch->parts[i].level + 1]++] = i;
+    return SVMX_OK;
+}
+
+/* How many levels a stretch has at least: one where buffers stay, since then there is something to be saved. */
+static uint32_t levels_worth(const struct svmx_batch *batch) { return batch->use_count ? 1 : 2; }
+
+enum svmx_status svmx__stretches_begin(struct svmx_batch *batch) {
+    batch->stretch = (struct svmx__stretch){.from = 0};
+    for (uint32_t i = 0; i < batch->part_count; i++) batch->parts[i].stretched = false;
+    if (batch->laid_out) return SVMX_OK;
+    return batch->executor->owners && levels_worth(batch) <= batch->level_count ? sort_levels(batch) : SVMX_OK;
+}
+
+static struct svmx__part *part_at(struct svmx_batch *batch, uint32_t position) {
+    return &batch->parts[batch->by_level[position]];
+}
+
+/* ---- one device -------------------------------------------------------------------------------------------------- */
+
+/* A stretch so far. */
+struct sum {
+    double compute_ns, setup_ns;
+    double transfer_ns, transfer_bytes; /* of its parts by themselves: what a byte takes */
+    double apart_ns;
+    uint64_t crossing_bytes; /* in from outside, and out for good */
+    uint64_t last_bytes;     /* results of the last level that pass: they come out too, if it ends there */
+    uint64_t arena_bytes;
+};
+
+/* The best end for a device. */
+struct offer {
+    uint32_t device, to;
+    double together_ns, saved_ns;
+    bool ready; /* all pipelines are there */
+};
+
+/* The least of what those who may have it are known to take; 0: nothing is. */
+static float least_of(const float *costs, uint32_t mask) {
+    float least = 0;
+    for (; mask; mask &= mask - 1) {
+        const float cost = costs[__builtin_ctz(mask)];
+        if (cost > 0 && (least <= 0 || cost < least)) least = cost;
+    }
+    return least;
+}
+
+/* What the part takes on the best device by itself; 0: not known. */
+static double apart_ns(const struct svmx__part *part) {
+    const struct svmx_executor *executor = part->batch->executor;
+    float costs[SVMX__ROUTED];
+    const uint32_t best =
+        svmx__choices_look(&executor->choices, part->op->id, &part->question.load, executor->routed, costs);
+    if (best == UINT32_MAX) return 0;
+    if (!svmx__is_in(part->fitting, best)) return (double)least_of(costs, part->fitting);
+    const bool fuses = executor->devices[best].info.flags & SVMX_DEVICE_CHAINS;
+    const bool is_link = part->feeder < part->batch->part_count && part->op->elementwise &&
+                         part->batch->parts[part->feeder].next == (uint32_t)(part - part->batch->parts);
+    return (double)costs[best] / (fuses && is_link ? FUSED_IN_TWO : 1);
+}
+
+/* Adds what a part takes on a device. false: that is not known, or not measured. */
+static bool weigh_part(struct sum *sum, const struct svmx__part *part, uint32_t device) {
+    struct svmx__cost cost;
+    const double apart = apart_ns(part);
+    svmx__model_cost(&part->batch->executor->model, part->op->id, device, &part->question.load, &cost);
+    if (apart <= 0 || cost.kind == SVMX__GUESSED) return false;
+    sum->apart_ns += apart;
+    sum->compute_ns += cost.compute_ns;
+    sum->transfer_ns += cost.transfer_ns;
+    sum->transfer_bytes += (double)part->question.load.bytes;
+    if (cost.setup_ns > sum->setup_ns) sum->setup_ns = cost.setup_ns;
+    return true;
+}
+
+/* What is read of buffers that are there already. */
+static uint64_t resident_bytes(const struct svmx_batch *batch, uint32_t device) {
+    uint64_t sum = 0;
+    if (!batch->use_count) return 0;
+    const struct svmx__heap *heap = &svmx__life_of(&batch->executor->devices[device])->heap;
+    const uint64_t generation = atomic_load_explicit(&heap->generation, memory_order_relaxed);
+    for (uint32_t i = 0; i < batch->use_count; i++)
+        if (svmx__use_is_good(&batch->uses[i], device, generation)) sum += batch->uses[i].read_bytes;
+    return sum;
+}
+
+static double together_ns(const struct sum *sum, bool ends_all, double resident_bytes) {
+    const double crossing = (double)(sum->crossing_bytes + (ends_all ? 0 : sum->last_bytes)) - resident_bytes;
+    const double bytes = crossing > 0 ? crossing : 0;
+    const double per_byte = sum->transfer_bytes > 0 ? sum->transfer_ns / sum->transfer_bytes : 0;
+    return sum->setup_ns + sum->compute_ns + bytes * per_byte;
+}
+
+static void count_bytes(struct sum *sum, const struct svmx__part *part, bool first_level) {
+    sum->crossing_bytes += part->bytes_in - (first_level ? 0 : part->taken_bytes);
+    sum->crossing_bytes += part->bytes_out - part->passing_bytes;
+    sum->last_bytes += part->passing_bytes;
+    sum->arena_bytes += part->bytes_in + part->bytes_out;
+}
+
+/* May a device have the part in a stretch? In order of preference the first may, and nobody else. */
+static bool may_have(const struct svmx__part *part, uint32_t device) {
+    if (part->policy == SVMX_POLICY_SPLIT || !svmx__is_in(part->fitting, device)) return false;
+    return part->policy != SVMX_POLICY_ORDER || (uint32_t)__builtin_ctz(part->fitting) == device;
+}
+
+/* Whether nobody else may have it. */
+static bool is_left_to(const struct svmx__part *part, uint32_t device) {
+    return part->policy == SVMX_POLICY_ORDER || part->fitting == UINT32_C(1) << device;
+}
+
+/* Adds the parts of a level. false: the stretch ends before it. `is_free`: it is not weighed, since nobody else may. */
+static bool add_level(struct svmx_batch *batch, uint32_t level, bool is_free, struct sum *sum, struct offer *offer) {
+    const struct svmx_executor *executor = batch->executor;
+    const uint32_t device = offer->device;
+    const uint64_t most = executor->devices[device].info.max_alloc_bytes;
+    sum->last_bytes = 0;
+    for (uint32_t i = batch->level_start[level]; i < batch->level_start[level + 1]; i++) {
+        const struct svmx__part *part = part_at(batch, i);
+        if (!may_have(part, device) || is_left_to(part, device) != is_free) return false;
+        const bool ready = svmx__route_is_ready(executor, part->op->id, part->bucket, device);
+        if (is_free ? !ready : !weigh_part(sum, part, device)) return false;
+        offer->ready = offer->ready && ready;
+        count_bytes(sum, part, level == batch->level);
+    }
+    return !most || sum->arena_bytes < most / 2;
+}
+
+/* The best stretch on a device. false: there is none. */
+static bool weigh_on(struct svmx_batch *batch, uint32_t device, uint32_t end, struct offer *best) {
+    const struct svmx__choices *choices = &batch->executor->choices;
+    const bool is_free = is_left_to(part_at(batch, batch->level_start[batch->level]), device);
+    const double resident = (double)resident_bytes(batch, device);
+    struct sum sum = {0};
+    struct offer offer = {.device = device, .ready = true};
+    bool found = false;
+    for (uint32_t level = batch->level; level < end && add_level(batch, level, is_free, &sum, &offer); level++) {
+        if (level + 1 - batch->level < levels_worth(batch)) continue;
+        offer.to = level + 1;
+        offer.together_ns = together_ns(&sum, level + 1 == batch->level_count, resident);
+        const double finish_ns = offer.together_ns + (double)svmx__backlog_ns(choices, device);
+        offer.saved_ns = sum.apart_ns - finish_ns;
+        const bool pays = finish_ns < sum.apart_ns * choices->margin;
+        if (!is_free && !(pays && (!found || offer.saved_ns > best->saved_ns))) continue;
+        *best = offer;
+        found = true;
+    }
+    return found;
+}
+
+/* ---- all devices ------------------------------------------------------------------------------------------------- */
+
+/* Looks at the parts of the next levels. 0, or the level behind the last. */
+static uint32_t consider(struct svmx_batch *batch) {
+    const uint32_t rest = batch->level_count - batch->level;
+    const uint32_t end = batch->level + (rest < MOST_LEVELS ? rest : MOST_LEVELS);
+    for (uint32_t i = batch->level_start[batch->level]; i < batch->level_start[end]; i++)
+        (void)svmx__route_consider(part_at(batch, i));
+    return end;
+}
+
+/* Has what is missing built; the parts go by themselves meanwhile. */
+static void want_pipelines(struct svmx_batch *batch, const struct offer *offer) {
+    struct svmx_executor *executor = batch->executor;
+    for (uint32_t i = batch->level_start[batch->level]; i < batch->level_start[offer->to]; i++) {
+        struct svmx__part *part = part_at(batch, i);
+        if (!svmx__route_is_ready(executor, part->op->id, part->bucket, offer->device))
+            svmx__build_request(&executor->devices[offer->device], part->op, part->bucket, NULL);
+    }
+}
+
+/* What a launch takes at least beside computing, on the device where that is least. */
+static double least_latency_ns(const struct svmx_executor *executor) {
+    double least = 0;
+    for (uint32_t mask = executor->owners; mask; mask &= mask - 1) {
+        const uint32_t d = (uint32_t)__builtin_ctz(mask);
+        const double seen = (double)atomic_load_explicit(&executor->model.least_ns[d], memory_order_relaxed);
+        const double ns = seen > 0 ? seen : svmx__model_number(&executor->model.devices[d].latency_ns);
+        if (least <= 0 || ns < least) least = ns;
+    }
+    return least;
+}
+
+/* Is all of it over before a launch would begin? So it is with most small batches, and asking the model takes longer. */
+static bool is_too_little(struct svmx_batch *batch, uint32_t end) {
+    const double least = least_latency_ns(batch->executor);
+    double sum = 0;
+    for (uint32_t i = batch->level_start[batch->level]; i < batch->level_start[end]; i++) {
+        const struct svmx__part *part = part_at(batch, i);
+        const double apart = part->policy == SVMX_POLICY_AUTO ? apart_ns(part) : 0;
+        sum += apart;
+        if (apart <= 0 || sum >= least) return false;
+    }
+    return true;
+}
+
+static bool find_best(struct svmx_batch *batch, uint32_t end, struct offer *best) {
+    struct svmx_executor *executor = batch->executor;
+    bool found = false;
+    for (uint32_t mask = executor->owners; mask; mask &= mask - 1) {
+        const uint32_t d = (uint32_t)__builtin_ctz(mask);
+        struct offer offer;
+        if (svmx__health_is_watched(&executor->devices[d].health)) continue; /* each launch is compared by itself */
+        if (!weigh_on(batch, d, end, &offer)) continue;
+        if (found && offer.saved_ns <= best->saved_ns) continue;
+        *best = offer;
+        found = true;
+    }
+    return found;
+}
+
+/* Results that pass, but not only within the stretch. */
+static void keep_what_is_taken_behind(struct svmx_batch *batch) {
+    const struct svmx__stretch *stretch = &batch->stretch;
+    for (uint32_t t = 0; t < batch->task_count; t++) {
+        struct svmx__task *task = &batch->tasks[t];
+        task->kept = 0;
+        if (batch->parts[task->part].level < stretch->to) continue;
+        for (uint32_t i = 0; task->results >> i; i++) {
+            const uint64_t source = batch->sources[task->first_slot + i];
+            if (task->results >> i & 1) batch->tasks[source >> 32].kept |= UINT32_C(1) << (uint32_t)source;
+        }
+    }
+}
+
+static void join(struct svmx_batch *batch, const struct offer *offer) {
+    struct svmx_executor *executor = batch->executor;
+    batch->stretch.from = batch->level;
+    batch->stretch.to = batch->stretch.look_at = offer->to;
+    for (uint32_t i = batch->level_start[batch->level]; i < batch->level_start[offer->to]; i++) {
+        struct svmx__part *part = part_at(batch, i);
+        const bool is_first = i == batch->level_start[batch->level];
+        part->device = &executor->devices[offer->device];
+        part->stretched = true;
+        part->joined = !is_first;
+        part->chosen = is_first && executor->routed > 1;
+        svmx__answer_set(&part->answer, offer->device,
+                         part->policy == SVMX_POLICY_ORDER               ? SVMX_WHY_ORDER
+                         : part->fitting == UINT32_C(1) << offer->device ? SVMX_WHY_ONLY
+                                                                         : SVMX_WHY_BEST,
+                         is_first ? (float)offer->together_ns : 0);
+    }
+    keep_what_is_taken_behind(batch);
+}
+
+bool svmx__stretch_join(struct svmx_batch *batch) {
+    struct svmx__stretch *stretch = &batch->stretch;
+    struct offer best;
+    if (!batch->executor->owners || batch->level_count - batch->level < levels_worth(batch)) return false;
+    if (stretch->barred || batch->verified || batch->level < stretch->look_at) return false;
+    const uint32_t end = consider(batch);
+    if (is_too_little(batch, end)) {
+        stretch->look_at = end;
+    } else if (!find_best(batch, end, &best)) { /* long batches are not weighed at every level */
+        stretch->look_at = batch->level + (batch->level_count > MOST_LEVELS ? MOST_LEVELS / 2 : 1);
+    } else if (!best.ready) {
+        want_pipelines(batch, &best);
+        stretch->look_at = best.to;
+    } else {
+        join(batch, &best);
+        return true;
+    }
+    return false;
+}

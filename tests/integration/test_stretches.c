@@ -1,0 +1,374 @@
+/*
+ * test_stretches.c: levels of a batch in one submission, on a device with memory of its own and on one that uses staging
+ * memory in place: one upload, one readback, the bytes of separate runs; and what happens when such a submission fails, at
+ * any call, or hangs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/executor.h"
+#include "faults_fixture.h"
+
+enum { N = 48, TASKS = 40, SEEDS = 12 };
+
+static float host[6][N], expected[TASKS][N], outs[TASKS][N];
+
+/* ---- a made-up graph ---------------------------------------------------------------------------------------------- */
+
+enum where { TO_HOST, TO_LIBRARY, TO_NOBODY };
+
+struct task {
+    uint32_t op;
+    enum where where;
+    int from[2]; /* an earlier task, or -1 - a row of `host` */
+};
+
+struct graph {
+    uint32_t count;
+    struct task tasks[TASKS];
+};
+
+static const struct {
+    uint32_t op, inputs;
+} operations[] = {{SVMX_OP_VEC_ADD_F32, 2}, {SVMX_OP_VEC_MUL_F32, 2}, {SVMX_OP_RELU_F32, 1}, {SVMX_OP_GELU_F32, 1}};
+
+static uint32_t inputs_of(uint32_t op) {
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (operations[i].op == op) return operations[i].inputs;
+    return 0;
+}
+
+static struct graph graph_of(unsigned seed) {
+    struct graph graph = {.count = 2 + seed * 3 % (TASKS - 1)};
+    srand(seed);
+    for (int h = 0; h < 6; h++)
+        for (int i = 0; i < N; i++) host[h][i] = (float)(rand() % 401 - 200) / 64;
+    for (uint32_t t = 0; t < graph.count; t++) {
+        struct task *task = &graph.tasks[t];
+        task->op = operations[rand() % 4].op;
+        task->where = (enum where)(rand() % 3);
+        for (int i = 0; i < 2; i++) task->from[i] = t && rand() % 4 ? rand() % (int)t : -1 - rand() % 6;
+    }
+    return graph;
+}
+
+/* A straight chain, of which only the last result is asked for. */
+static struct graph line_of(uint32_t count) {
+    struct graph graph = graph_of(1);
+    graph.count = count;
+    for (uint32_t t = 0; t < count; t++)
+        graph.tasks[t] = (struct task){SVMX_OP_VEC_ADD_F32, t + 1 == count ? TO_HOST : TO_NOBODY, {(int)t - 1, -2}};
+    return graph;
+}
+
+static struct svmx_arg input_of(const struct task *task, int i) {
+    const int from = task->from[i];
+    return from < 0 ? svmx_in(SVMX_F32, host[-1 - from], N) : svmx_result_of(SVMX_F32, (uint32_t)from, 0);
+}
+
+static svmx_batch_t *batch_for(svmx_executor_t *executor, const struct graph *graph, float (*to)[N], bool all) {
+    svmx_batch_t *batch;
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    for (uint32_t t = 0; t < graph->count; t++) {
+        const struct task *task = &graph->tasks[t];
+        const struct svmx_arg args[] = {all || task->where == TO_HOST ? svmx_out(SVMX_F32, to[t], N)
+                                        : task->where == TO_LIBRARY   ? svmx_out_library(SVMX_F32, N)
+                                                                      : svmx_out_passing(SVMX_F32, N),
+                                        input_of(task, 0), input_of(task, 1)};
+        cr_assert_eq(svmx_batch_add(batch, task->op, args, 1 + inputs_of(task->op)), SVMX_OK, "%s",
+                     svmx_batch_error(batch));
+    }
+    return batch;
+}
+
+static void compute_expected(const struct graph *graph) {
+    const struct svmx_options options = plain_options();
+    svmx_executor_t *executor = open_with(&options);
+    svmx_batch_t *batch = batch_for(executor, graph, expected, true);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
+static void expect_right(svmx_batch_t *batch, const struct graph *graph) {
+    for (uint32_t t = 0; t < graph->count; t++) {
+        void *data = outs[t];
+        if (graph->tasks[t].where == TO_NOBODY) continue;
+        cr_assert_eq(svmx_result(batch, t, 0, &data, NULL), SVMX_OK);
+        cr_assert_arr_eq(data, expected[t], sizeof expected[t], "task %u", t);
+    }
+}
+
+static void run_and_expect(svmx_batch_t *batch, const struct graph *graph, bool waits) {
+    memset(outs, 0xff, sizeof outs);
+    if (svmx_poll(batch) == SVMX_OK) cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    cr_assert_eq(waits ? svmx_run(batch) : svmx_submit(batch, 0), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_OK, "%s", svmx_batch_error(batch));
+    expect_right(batch, graph);
+}
+
+static uint32_t stretched(const svmx_batch_t *batch) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    uint32_t count = 0;
+    for (uint32_t i = 0; svmx_receipt_get(batch, i, &receipt) == SVMX_OK; i++)
+        count += (receipt.flags & SVMX_RECEIPT_STRETCH) != 0;
+    return count;
+}
+
+/* ---- it is one submission ------------------------------------------------------------------------------------------ */
+
+static void one_submission(uint32_t flags, unsigned copies) {
+    const struct graph graph = line_of(6);
+    compute_expected(&graph);
+    fake_start();
+    fake.flags = flags;
+    svmx_executor_t *executor = open_fake();
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    run_and_expect(batch, &graph, true); /* pipelines are built meanwhile */
+    const unsigned submits = fake.calls[FAKE_SUBMIT], in = fake.copies_in, out = fake.copies_out, all = fake.launches;
+    run_and_expect(batch, &graph, true);
+    cr_assert_eq(stretched(batch), 6);
+    cr_assert_eq(fake.calls[FAKE_SUBMIT] - submits, 1);
+    cr_assert_eq(fake.copies_in - in, copies);
+    cr_assert_eq(fake.copies_out - out, copies);
+    cr_assert_eq(fake.launches - all, 6);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    uint64_t readbacks = 0, copied = 0;
+    for (uint32_t i = 0; svmx_receipt_get(batch, i, &receipt) == SVMX_OK; i++) {
+        readbacks += receipt.readbacks;
+        copied += receipt.copied_bytes;
+        cr_assert_eq(receipt.launches, 1);
+        cr_assert_eq(receipt.learned, 0, "its time is not its own");
+    }
+    cr_assert_eq(readbacks, copies);
+    cr_assert_eq(copied, 8 * sizeof *outs, "two inputs of the first, one of each other, and the last result");
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+Test(stretches, one_upload_and_one_readback) { one_submission(0, 1); }
+Test(stretches, no_copies_where_staging_memory_is_used) { one_submission(SVMX_DEVICE_SHARES_MEMORY, 0); }
+
+static void any_graph(uint32_t flags) {
+    uint32_t count = 0;
+    fake_start();
+    fake.flags = flags;
+    svmx_executor_t *executor = open_fake();
+    for (unsigned seed = 1; seed <= SEEDS; seed++) {
+        const struct graph graph = graph_of(seed);
+        compute_expected(&graph);
+        svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+        for (int run = 0; run < 3; run++) run_and_expect(batch, &graph, run != 1);
+        count += stretched(batch);
+        svmx_batch_destroy(batch);
+    }
+    cr_assert_gt(count, 0);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+Test(stretches, any_graph) { any_graph(0); }
+Test(stretches, any_graph_in_staging_memory) { any_graph(SVMX_DEVICE_SHARES_MEMORY); }
+
+/* A long one is several, and what passes from one to the next comes back between. */
+Test(stretches, longer_than_one_may_be) {
+    enum { LENGTH = 150 };
+    static float long_outs[LENGTH][N];
+    fake_start();
+    svmx_executor_t *executor = open_fake();
+    svmx_batch_t *batch;
+    (void)graph_of(3);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    for (uint32_t t = 0; t < LENGTH; t++) {
+        const struct svmx_arg args[] = {
+            t + 1 == LENGTH ? svmx_out(SVMX_F32, long_outs[t], N) : svmx_out_passing(SVMX_F32, N),
+            t ? svmx_result_of(SVMX_F32, t - 1, 0) : svmx_in(SVMX_F32, host[0], N), svmx_in(SVMX_F32, host[1], N)};
+        cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_OK);
+    }
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    const unsigned submits = fake.calls[FAKE_SUBMIT];
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_eq(fake.calls[FAKE_SUBMIT] - submits, 3);
+    for (int i = 0; i < N; i++) {
+        volatile float sum = host[0][i];
+        for (int t = 0; t < LENGTH; t++) sum = sum + host[1][i];
+        cr_assert_eq(long_outs[LENGTH - 1][i], sum);
+    }
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+/* What passes has no bytes for the hash, whichever way it went. */
+Test(stretches, the_hash_of_results_does_not_depend_on_the_way) {
+    const struct graph graph = graph_of(5);
+    uint64_t hashes[2][TASKS] = {{0}};
+    for (int way = 0; way < 2; way++) {
+        const struct svmx_options plain = plain_options();
+        fake_start();
+        svmx_executor_t *executor = way ? open_fake() : open_with(&plain);
+        svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+        struct svmx_receipt receipt = {.size = sizeof receipt};
+        cr_assert_eq(svmx_batch_set_hash(batch, true), SVMX_OK);
+        cr_assert_eq(svmx_run(batch), SVMX_OK);
+        cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+        cr_assert_eq(svmx_run(batch), SVMX_OK);
+        cr_assert_eq(stretched(batch) > 0, way == 1);
+        for (uint32_t i = 0; svmx_receipt_get(batch, i, &receipt) == SVMX_OK; i++) hashes[way][i] = receipt.result_hash;
+        svmx_batch_destroy(batch);
+        svmx_close(executor);
+    }
+    cr_assert_arr_eq(hashes[0], hashes[1], sizeof hashes[0]);
+}
+
+/* ---- it fails ------------------------------------------------------------------------------------------------------ */
+
+/* Fails call after call of a kind, once and for good, until none is left to fail. */
+static void fail_each(enum fake_call call, enum svmx_status how, unsigned times, uint32_t flags) {
+    const struct graph graph = graph_of(7);
+    compute_expected(&graph);
+    bool failed = true;
+    for (unsigned at = 1; failed && at < 200; at++) {
+        fake_start();
+        fake.flags = flags;
+        svmx_executor_t *executor = open_quiet_fake();
+        svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+        run_and_expect(batch, &graph, true);
+        pthread_mutex_lock(&fake.lock);
+        fake.fail[call].from = fake.calls[call] + at;
+        fake.fail[call].count = times;
+        fake.fail[call].status = how;
+        pthread_mutex_unlock(&fake.lock);
+        for (int run = 0; run < 3; run++) run_and_expect(batch, &graph, run != 1);
+        failed = fake.calls[call] >= fake.fail[call].from;
+        svmx_batch_destroy(batch);
+        svmx_close(executor);
+        expect_all_returned();
+    }
+    cr_assert(!failed, "there was no end of it");
+}
+
+Test(stretches, any_submit_fails) { fail_each(FAKE_SUBMIT, SVMX_ERR_BACKEND, 1, 0); }
+Test(stretches, any_wait_fails) { fail_each(FAKE_WAIT, SVMX_ERR_BACKEND, 1, 0); }
+Test(stretches, any_memory_fails) { fail_each(FAKE_ALLOC, SVMX_ERR_MEMORY, 1, 0); }
+Test(stretches, any_memory_fails_where_it_is_shared) {
+    fail_each(FAKE_ALLOC, SVMX_ERR_MEMORY, 1, SVMX_DEVICE_SHARES_MEMORY);
+}
+Test(stretches, lost_at_any_submit) { fail_each(FAKE_SUBMIT, SVMX_ERR_DEVICE_LOST, FAKE_ALL, 0); }
+Test(stretches, lost_at_any_wait) { fail_each(FAKE_WAIT, SVMX_ERR_DEVICE_LOST, FAKE_ALL, 0); }
+
+Test(stretches, a_failure_is_in_the_receipt_of_the_first_part) {
+    const struct graph graph = line_of(4);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    compute_expected(&graph);
+    fake_start();
+    svmx_executor_t *executor = open_quiet_fake();
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    run_and_expect(batch, &graph, true);
+    fake.fail[FAKE_WAIT].from = fake.calls[FAKE_WAIT] + 1;
+    fake.fail[FAKE_WAIT].count = 1;
+    fake.fail[FAKE_WAIT].status = SVMX_ERR_BACKEND;
+    run_and_expect(batch, &graph, true);
+    cr_assert_eq(stretched(batch), 0, "it fell apart");
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert_eq(receipt.redone, 1);
+    cr_assert(strstr(receipt.reason, "wait told to fail"), "%s", receipt.reason);
+    cr_assert_eq(device_at(executor, 0).failures, 1);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+/* One that is late must not write into what is the caller's. */
+Test(stretches, a_hang_costs_time_and_a_late_answer_goes_nowhere) {
+    const struct graph graph = graph_of(9);
+    compute_expected(&graph);
+    fake_start();
+    svmx_executor_t *executor = open_quiet_fake();
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    run_and_expect(batch, &graph, true);
+    fake_gate(true);
+    run_and_expect(batch, &graph, true);
+    cr_assert_eq(device_at(executor, 0).usable, 0);
+    memset(outs, 0x77, sizeof outs);
+    fake_gate(false);
+    cr_assert_eq(fake_finish_late(), 1);
+    for (uint32_t t = 0; t < graph.count; t++)
+        for (int i = 0; i < N; i++) cr_assert_eq(((const unsigned char *)outs[t])[i], 0x77);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
+/* Under the policy `gpu` a device that is lost is an error, never the CPU in silence; one that lacks memory for all levels at
+ * once takes them one after another. */
+Test(stretches, under_the_policy_gpu) {
+    const struct graph graph = line_of(5);
+    compute_expected(&graph);
+    fake_start();
+    svmx_executor_t *executor = open_quiet_fake();
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    cr_assert_eq(svmx_batch_set_policy(batch, SVMX_POLICY_GPU), SVMX_OK);
+    run_and_expect(batch, &graph, true);
+    run_and_expect(batch, &graph, true);
+    cr_assert_eq(stretched(batch), 5);
+    fake.fail[FAKE_SUBMIT].from = fake.calls[FAKE_SUBMIT] + 1;
+    fake.fail[FAKE_SUBMIT].count = FAKE_ALL;
+    fake.fail[FAKE_SUBMIT].status = SVMX_ERR_DEVICE_LOST;
+    cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    const enum svmx_status status = svmx_run(batch);
+    cr_assert(status == SVMX_ERR_UNSUPPORTED || status == SVMX_ERR_DEVICE_LOST, "%s", svmx_status_name(status));
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+/* ---- it is weighed -------------------------------------------------------------------------------------------------- */
+
+/* What a launch of the tests takes on a device, told to the model as if it had been measured. */
+static void teach(svmx_executor_t *executor, uint32_t op, uint32_t device, struct svmx__sample sample) {
+    const struct svmx__load load = {N, N, (1 + inputs_of(op)) * sizeof *outs};
+    for (int i = 0; i < 8; i++) (void)svmx__model_learn(&executor->model, op, device, &load, &sample);
+}
+
+/* Two devices of which the first is a CPU: what each part takes there, and on the other with a setup of its own. */
+static uint32_t weighed(uint64_t cpu_ns, uint64_t setup_ns, uint64_t compute_ns) {
+    const struct graph graph = line_of(4);
+    struct svmx_options options = {.size = sizeof options,
+                                   .backends = "fake,simd,stop",
+                                   .policy = "auto",
+                                   .learn = "frozen",
+                                   .log_level = SVMX_LOG_ERROR,
+                                   .profile = "off",
+                                   .static_plugins = fake_plugins,
+                                   .static_plugin_count = 1};
+    compute_expected(&graph);
+    fake_start();
+    svmx_executor_t *executor = open_with(&options);
+    teach(executor, SVMX_OP_VEC_ADD_F32, 1, (struct svmx__sample){.compute_ns = cpu_ns});
+    teach(executor, SVMX_OP_VEC_ADD_F32, 0, (struct svmx__sample){.setup_ns = setup_ns, .compute_ns = compute_ns});
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, N), SVMX_OK);
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    run_and_expect(batch, &graph, true);
+    run_and_expect(batch, &graph, true);
+    const uint32_t count = stretched(batch);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    return count;
+}
+
+static bool has_simd(void) {
+    const struct svmx_options options = {.size = sizeof options, .backends = "simd", .log_level = SVMX_LOG_OFF};
+    svmx_executor_t *executor = NULL;
+    if (svmx_open(&executor, &options, NULL) != SVMX_OK) return false;
+    svmx_close(executor);
+    return true;
+}
+
+Test(stretches, a_chain_goes_where_none_of_its_links_would) {
+    if (!has_simd()) cr_skip_test("there is no SIMD backend");
+    /* links are halved where SIMD fuses them: 2.5 x 400 us apart, 300 + 4 x 120 together, 420 alone */
+    cr_assert_eq(weighed(400000, 300000, 120000), 4);
+    cr_assert_eq(weighed(400000, 900000, 120000), 0, "its setup is not worth it");
+    cr_assert_eq(weighed(1000, 300000, 10), 0, "all of it is over before a launch would begin");
+}
