@@ -17,6 +17,7 @@ svmx_SOURCES = \
 	%D%/cmd_scan.c \
 	%D%/cmd_run.c \
 	%D%/cmd_stats.c \
+	%D%/cmd_trace.c \
 	%D%/cmd_tune.c \
 	%D%/command.h \
 	%D%/conform.h \
@@ -28,6 +29,7 @@ svmx_SOURCES = \
 	%D%/json.c %D%/json.h \
 	%D%/lines.c %D%/lines.h \
 	%D%/load.c %D%/load.h \
+	%D%/log.c %D%/log.h \
 	%D%/main.c \
 	%D%/plot_svg.c \
 	%D%/plot_text.c \
@@ -55,5 +57,7 @@ svmx_SOURCES = \
 	%D%/session.c %D%/session.h \
 	%D%/table.c %D%/table.h \
 	%D%/text.c %D%/text.h \
+	%D%/trace.h \
+	%D%/trace_events.c \
 	%D%/trial.h \
 	%D%/wild.c %D%/wild.h

@@ -5,6 +5,7 @@
  */
 #include "isolate/host.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,10 +13,11 @@
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-/* Maps the proxy's file. */
+/* Maps the proxy's file, which may have got lost: a process has so many files and no more. */
 static enum svmx_status map_shadow(struct hosted *hosted, struct hosted_memory *memory, int file) {
     void *at = mmap(NULL, (size_t)memory->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (at == MAP_FAILED) return svmx__host_fail(hosted, SVMX_ERR_MEMORY, "no room to map shared memory");
+    if (at == MAP_FAILED)
+        return svmx__host_fail(hosted, SVMX_ERR_MEMORY, "shared memory cannot be mapped: %s", strerror(errno));
     memory->shadow = at;
     return SVMX_OK;
 }
@@ -77,7 +79,8 @@ enum svmx_status svmx__host_alloc(struct hosted *hosted, struct svmx__wire *requ
     if (!memory) return svmx__host_fail(hosted, SVMX_ERR_MEMORY, "no memory for a description of memory");
     const int file = svmx__wire_take_file(request);
     memory->bytes = desc.bytes;
-    enum svmx_status status = file >= 0 ? map_shadow(hosted, memory, file) : SVMX_OK;
+    const bool shared = desc.usage & (SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE);
+    enum svmx_status status = shared ? map_shadow(hosted, memory, file) : SVMX_OK;
     if (file >= 0) (void)close(file);
     if (status == SVMX_OK && !import(hosted, device, desc, memory)) status = alloc(hosted, device, &desc, memory);
     if (status == SVMX_OK)

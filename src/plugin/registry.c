@@ -367,6 +367,7 @@ static enum svmx_status probe(const struct opening *opening, const struct candid
                                                         .backend_path = opening->config->backend_path,
                                                         .limit_ns = limit_ns < most_ns ? limit_ns : most_ns},
                                               .folder = opening->config->probe_folder,
+                                              .always = opening->config->probe_always,
                                               .log = opening->config->log};
     struct svmx__registry *registry = opening->registry;
     const struct svmx_host *host;

@@ -72,7 +72,8 @@ struct svmx__registry_config {
     const char *isolate_origin;          /* as origin */
     uint64_t isolate_limit_ns;           /* see struct svmx__proxy_config */
     bool probe;                          /* try drivers in another process first */
-    const char *probe_folder;            /* see struct svmx__probe_config */
+    bool probe_always;                   /* see struct svmx__probe_config */
+    const char *probe_folder;            /* likewise */
     bool named_only;                     /* of files only simd is loaded unasked: others have drivers behind them */
     const struct svmx_plugin *reference; /* always opened, always last; called SVMX__REFERENCE_NAME */
     struct svmx__host_maker maker;

@@ -284,6 +284,78 @@ Test(isolate, pocl_is_killed_among_batches) {
     expect_no_children();
 }
 
+/* ---- levels in one submission, and data that stays ------------------------------------------------------------------ */
+
+enum { N = 300, ROUNDS = 5 };
+
+/* state = relu(state + step) * step, round after round, each a batch of three levels; the state goes from one buffer that stays to
+ * another and back. In the midst of it a process may be killed. */
+static void run_rounds(svmx_executor_t *executor, pid_t victim) {
+    float step[N], expected[N], state[N];
+    svmx_buffer_t *buffers[2];
+    svmx_batch_t *batch;
+    for (int i = 0; i < N; i++) {
+        step[i] = (float)(i % 9 - 4) / 2;
+        state[i] = expected[i] = (float)(i % 5);
+    }
+    for (int i = 0; i < 2; i++) cr_assert_eq(svmx_buffer_create(executor, sizeof state, &buffers[i]), SVMX_OK);
+    cr_assert_eq(svmx_buffer_write(buffers[0], 0, state, sizeof state), SVMX_OK);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    for (int round = 0; round < ROUNDS; round++) {
+        const struct svmx_arg sum[] = {svmx_out_passing(SVMX_F32, N), svmx_view(SVMX_F32, buffers[round % 2], 0, N),
+                                       svmx_in(SVMX_F32, step, N)};
+        const struct svmx_arg relu[] = {svmx_out_passing(SVMX_F32, N), svmx_result_of(SVMX_F32, 0, 0)};
+        const struct svmx_arg product[] = {svmx_view(SVMX_F32, buffers[1 - round % 2], 0, N),
+                                           svmx_result_of(SVMX_F32, 1, 0), svmx_in(SVMX_F32, step, N)};
+        cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
+        cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, sum, 3), SVMX_OK, "%s", svmx_batch_error(batch));
+        cr_assert_eq(svmx_batch_add(batch, SVMX_OP_RELU_F32, relu, 2), SVMX_OK, "%s", svmx_batch_error(batch));
+        cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_MUL_F32, product, 3), SVMX_OK, "%s", svmx_batch_error(batch));
+        if (victim && round == ROUNDS / 2) cr_assert_eq(kill(victim, SIGKILL), 0);
+        cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
+        for (int i = 0; i < N; i++) {
+            const float added = expected[i] + step[i];
+            expected[i] = (added > 0 ? added : 0) * step[i];
+        }
+    }
+    cr_assert_eq(svmx_buffer_read(buffers[ROUNDS % 2], 0, state, sizeof state), SVMX_OK);
+    for (int i = 0; i < N; i++) cr_assert_eq(state[i], expected[i], "element %d", i);
+    svmx_batch_destroy(batch);
+    for (int i = 0; i < 2; i++) svmx_buffer_destroy(buffers[i]);
+}
+
+static void prewarm_rounds(svmx_executor_t *executor) {
+    static const uint32_t ops[] = {SVMX_OP_VEC_ADD_F32, SVMX_OP_RELU_F32, SVMX_OP_VEC_MUL_F32};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) (void)svmx_prewarm(executor, ops[i], N);
+}
+
+static void expect_rounds(const struct svmx_options *options, const char *backend, bool killed) {
+    svmx_executor_t *executor = open_with(options);
+    struct svmx_stats stats = {.size = sizeof stats};
+    prewarm_rounds(executor);
+    run_rounds(executor, killed ? process_of(executor, backend) : 0);
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    cr_assert(killed ? stats.fallbacks > 0 : stats.fallbacks == 0, "%u fallbacks", (unsigned)stats.fallbacks);
+    cr_assert_gt(device_at(executor, 0).launches, 0, "the device computed nothing");
+    svmx_close(executor);
+    expect_no_children();
+}
+
+Test(isolate, levels_and_buffers) {
+    const struct svmx_options options = options_of("+check:plain,stop", "check");
+    expect_rounds(&options, "check", false);
+    expect_rounds(&options, "check", true);
+}
+
+Test(isolate, levels_and_buffers_on_pocl) {
+    struct svmx_options options = pocl_options();
+    expect_rounds(&options, "opencl", false);
+    options.policy = "order";
+    expect_rounds(&options, "opencl", true);
+}
+
+/* ---- a driver that ends its process --------------------------------------------------------------------------------- */
+
 /* Some of the work-items of a group wait for all of them: PoCL ends the process. */
 #define BARRIER_CODE                                                                                                   \
     "SVMX_KERNEL(divergent, 16) {\n"                                                                                   \
