@@ -20,7 +20,7 @@ criterion_suites += \
 	%D%/test_stretches \
 	%D%/test_trial \
 	%D%/test_verify
-EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
+EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
 %C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
@@ -31,12 +31,14 @@ EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/isolate_fixture.h %D%/liar.h %
 %C%_test_isolate_CPPFLAGS = $(AM_CPPFLAGS) -DSVMX_BACKEND_DIR='"$(backenddir)"'
 
 plain_suites += \
+	%D%/fault_sweep \
 	%D%/steady_state \
 	%D%/threads \
 	%D%/tsan_model \
 	%D%/vm_blocks
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
+%C%_fault_sweep_LDADD = libsvmx-core.la -ldl
 %C%_tsan_model_LDADD = libsvmx-core.la
 # Of examples/contract-vm, as an embedder links it.
 %C%_vm_blocks_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la
