@@ -2,6 +2,7 @@ EXTRA_DIST += \
 	%D%/check-gpu-compile.sh \
 	%D%/common.sh \
 	%D%/coverage.sh \
+	%D%/fault-report.sh \
 	%D%/format.sh \
 	%D%/place-modules \
 	%D%/predict-gpu-rate \

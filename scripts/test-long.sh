@@ -1,7 +1,7 @@
 #!/bin/sh
 # test-long.sh [--again]: scripts/test.sh, with every operation on Level Zero over oclgrind, and then what takes longer:
-# fuzzing 25 times as long and 10,000 random blocks of contract-vm under the address sanitizer, and svmx cross-compiled for
-# aarch64 and run under qemu.
+# fuzzing 25 times as long and 10,000 random blocks of contract-vm under the address sanitizer, scripts/fault-report.sh --long,
+# and svmx cross-compiled for aarch64 and run under qemu.
 #
 # Of the suites those run that need no Criterion, of which there is none to link for aarch64. Then every operation is run
 # on the scalar kernels and on the reference code there, and must give the bytes that it gives here. Some minutes more
@@ -34,6 +34,13 @@ say "10,000 blocks of contract-vm"
 log=build/asan/tests/integration/vm_blocks-long.log
 (cd build/asan && SVMX_VM_BLOCKS=10000 SUPERVM_BACKEND_PATH=$top/build/asan/backends SUPERVM_PROFILE=off \
     SUPERVM_CACHE_DIR=off OCL_ICD_VENDORS=/no/drivers sh "$top/tests/run-suite" ./tests/integration/vm_blocks) >"$log" 2>&1 || tail -n 5 "$log"
+echo "$log" >>build/test-logs
+
+say "faults of every kind on every backend"
+log=build/gcc/fault_sweep-long.log
+scripts/fault-report.sh --long build/gcc >"$log.table" 2>&1 || tail -n 20 "$log.table"
+cat "$log.table"
+cp build/gcc/fault-report.log "$log" 2>/dev/null || : >"$log"
 echo "$log" >>build/test-logs
 
 # xxHash needs no library: its header has all of the code. A copy, because the rest of /usr/include is not for aarch64.

@@ -315,6 +315,11 @@ SVMX_EXPORT enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t c
  * stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_timeout(svmx_batch_t *batch, uint64_t device_ns);
 
+/* Which runs of this batch are computed twice and compared, as in options.verify: "off", "sample:P", "full"; NULL: what the
+ * executor has. It stays over svmx_batch_reset. Errors: ARGUMENT (NULL batch, any other text), STATE (under way),
+ * CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_batch_set_verify(svmx_batch_t *batch, const char *verify);
+
 /* Whether receipts of this batch shall have a hash of the results (XXH3, 64 bits, over the outputs of all tasks in order):
  * costs a reading of all outputs. It stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_hash(svmx_batch_t *batch, bool wanted);
@@ -446,6 +451,13 @@ struct svmx_options {
      * driver that crashes or hangs there costs that backend only. auto: once for each set of drivers, where cache_dir can
      * keep the verdict; on: also without that, at each svmx_open; off. Default auto. */
     const char *driver_probe;
+    /* SUPERVM_VERIFY: launches that are computed on a second backend too and compared byte by byte before their results are
+     * given out: "off", "sample:P" (those of a share P of batches, 0 to 1, drawn by lot), "full". Where they differ the reference code
+     * decides; who was wrong does not get the operation again. Default off. */
+    const char *verify;
+    /* SUPERVM_LOAD_WARNING, SUPERVM_LOAD_CRITICAL: percent of a device's own memory, or of queue_depth in its queue, from which
+     * new work prefers other devices, and from which it is refused there; defaults 70 and 90. */
+    uint32_t load_warning, load_critical;
 };
 
 /* ---- devices and the load report ---- */
@@ -472,11 +484,21 @@ struct svmx_device {
     uint32_t strikes;        /* failures that are held against it, 0 to 3 */
     uint32_t quarantined;    /* operations that it does not get because it gave wrong bytes for them */
     char health_reason[128]; /* why it is not healthy, else "" */
+    uint32_t load;           /* enum svmx_load */
+    uint64_t memory_used;    /* by this executor, in use, of memory_bytes (0: the device tells of no limit) */
+    uint64_t pending;        /* launches that wait for it or run there, of options.queue_depth */
     /* More of what it did and has; svmx_op_stats_get has it by operation. */
     uint64_t wait_ns, stage_ns, collect_ns,
         compute_ns;  /* beside busy_ns; computing is the useful part of all of them */
     uint64_t queued; /* parts that wait for it now */
     uint64_t pool_bytes, pool_bytes_peak, pool_idle_bytes; /* staging memory held, the most so far, and unused of it */
+};
+
+/* How much of what a device has is in use. Always NORMAL of one that computes in the calling thread. */
+enum svmx_load {
+    SVMX_LOAD_NORMAL = 1,
+    SVMX_LOAD_WARNING = 2, /* new work prefers other devices (options.load_warning) */
+    SVMX_LOAD_CRITICAL = 3 /* it gets no new work, but under the policy gpu (options.load_critical) */
 };
 
 /* How far a device is trusted, by this executor alone. docs/RELIABILITY.md. */
@@ -729,6 +751,11 @@ struct svmx_stats {
     uint64_t under_way, queue_depth; /* batches between svmx_submit and completion now, and how many there may be */
     uint64_t open_ns;                /* since svmx_open */
     uint64_t pool_refusals;          /* how often a device had no memory for a pool */
+    /* Launches that were computed twice and compared (options.verify, and devices that are watched), and those of them where
+     * the results differed. */
+    uint64_t compared, differed;
+    uint64_t
+        overloads; /* launches that went elsewhere because a device had too much to do, or too little memory left */
 };
 /* A snapshot; each number is exact, taken one after another. Errors: ARGUMENT (NULL, size), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats);
@@ -809,8 +836,9 @@ struct svmx_receipt {
     uint32_t policy;      /* enum svmx_policy that it was chosen under */
     uint32_t learned;     /* 1: what it took was learned from */
     uint64_t expected_ns; /* what it was expected to take, without waiting; 0: nothing was known */
-    uint64_t setup_ns, transfer_ns, compute_ns; /* what it took: stage, run and collect, cut another way */
-    uint64_t result_hash;                       /* svmx_batch_set_hash, else 0 */
+    uint64_t setup_ns, transfer_ns,
+        compute_ns;       /* what it took: stage, run and collect, cut another way, but for comparing */
+    uint64_t result_hash; /* svmx_batch_set_hash, else 0 */
     uint32_t candidate_count;
     uint32_t flags; /* enum svmx_receipt_flags */
     struct svmx_receipt_candidate {
@@ -831,7 +859,10 @@ enum svmx_receipt_flags {
     SVMX_RECEIPT_FAILED = 1 << 2,    /* it has no results, and its batch failed: nobody answered, `reason` says why */
     SVMX_RECEIPT_FUSED = 1 << 3, /* it was computed in the launch of tasks that it takes results of: its times are 0 */
     SVMX_RECEIPT_STRETCH =
-        1 << 4 /* it was computed in one submission with others of its batch: the first of these has the times of all */
+        1
+        << 4, /* it was computed in one submission with others of its batch: the first of these has the times of all */
+    SVMX_RECEIPT_COMPARED = 1 << 5 /* it was computed on another backend too, and the results are the same, or these
+                                      are those of the reference code */
 };
 
 /* Why a device was chosen. */
@@ -851,7 +882,8 @@ enum svmx_verdict {
     SVMX_UNMEASURED = 3,  /* nothing is known of it yet but a guess */
     SVMX_NOT_ALLOWED = 4, /* by the policy */
     SVMX_NOT_READY = 5,   /* its pipeline is still to be built */
-    SVMX_NO_DEVICE = 6    /* given up, or it does not have the operation */
+    SVMX_NO_DEVICE = 6,   /* given up, or it does not have the operation */
+    SVMX_OVERLOADED = 7   /* too much of its memory or of its queue is in use */
 };
 /* Parts of a batch that has its results, also inside its callback. 0 for NULL or one that has not. */
 SVMX_EXPORT uint32_t svmx_receipt_count(const svmx_batch_t *batch);

@@ -38,11 +38,13 @@ static struct svmx__layout *layout_create(const struct svmx_op_desc *desc, const
     bool shares = (info->flags & SVMX_DEVICE_SHARES_MEMORY) != 0; /* kernels use staging memory itself */
     layout->slot_count = desc->param_count;
     layout->alignment = info->alignment ? info->alignment : 1;
+    layout->guard_bytes = layout->alignment > SVMX__GUARD_BYTES ? layout->alignment : SVMX__GUARD_BYTES;
     for (uint32_t i = 0; i < desc->param_count; i++) layout->place[i] = place_of(&desc->params[i], host_memory);
     layout->usage_staging_in = SVMX_USAGE_HOST_WRITE | (shares ? SVMX_USAGE_KERNEL_READ : SVMX_USAGE_COPY_SOURCE);
-    layout->usage_staging_out = SVMX_USAGE_HOST_READ | (shares ? SVMX_USAGE_KERNEL_WRITE : SVMX_USAGE_COPY_TARGET);
+    layout->usage_staging_out = SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE | /* of guards */
+                                SVMX_USAGE_COPY_TARGET | (shares ? SVMX_USAGE_KERNEL_WRITE : 0);
     layout->usage_inputs = SVMX_USAGE_KERNEL_READ | SVMX_USAGE_COPY_TARGET;
-    layout->usage_outputs = SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_SOURCE;
+    layout->usage_outputs = SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_SOURCE | SVMX_USAGE_COPY_TARGET; /* of guards */
     layout->usage_scratch = SVMX_USAGE_KERNEL_READ | SVMX_USAGE_KERNEL_WRITE;
     if (host_memory) layout->usage_scratch |= SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE;
     layout->scratch_bytes_per_unit = desc->scratch_bytes_per_unit;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <svmx/plugin.h>
 
-enum { SVMX__LAYOUT_SLOTS = 8 };
+enum { SVMX__LAYOUT_SLOTS = 8, SVMX__GUARD_BYTES = 64 };
 
 enum svmx__place {
     SVMX__PLACE_VALUE,  /* a scalar: stays in the slot */
@@ -24,6 +24,7 @@ enum svmx__place {
 struct svmx__layout {
     uint32_t slot_count;
     uint32_t alignment;                /* of every slot in device memory, a power of two */
+    uint32_t guard_bytes;              /* before and behind the outputs; a multiple of the alignment */
     uint8_t place[SVMX__LAYOUT_SLOTS]; /* enum svmx__place */
     uint32_t usage_staging_in, usage_staging_out, usage_inputs, usage_outputs, usage_scratch; /* enum svmx_usage */
     uint32_t scratch_bytes_per_unit;

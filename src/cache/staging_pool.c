@@ -78,6 +78,8 @@ enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *pool, enum svm
         pthread_mutex_unlock(&pool->lock);
         if (status != SVMX_OK) return status;
     }
+    if (found->asked != usage) found->guarded_bytes = 0; /* it may hold anything */
+    found->asked = usage;
     found->next = NULL;
     *staging = found;
     return SVMX_OK;

@@ -23,6 +23,8 @@ struct svmx__staging {
     void *host;                 /* its address, where the usage has a host flag; else NULL */
     uint64_t bytes;             /* a power of two, at least what was asked for */
     uint32_t kind, usage;
+    uint32_t asked;         /* usage that it was last acquired for */
+    uint64_t guarded_bytes; /* of outputs between guards that are in it from its last use; 0: none. guard.c's */
 };
 
 /* How memory is really made. Called with no lock held; alloc may take long. */

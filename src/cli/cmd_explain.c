@@ -30,6 +30,7 @@ static const char *verdict_word(uint32_t verdict) {
     case SVMX_NOT_ALLOWED: return "not_allowed";
     case SVMX_NOT_READY: return "not_ready";
     case SVMX_NO_DEVICE: return "no_device";
+    case SVMX_OVERLOADED: return "overloaded";
     }
     return "unknown";
 }
@@ -43,6 +44,7 @@ static const char *verdict_text(uint32_t verdict) {
     case SVMX_NOT_ALLOWED: return "not by the policy";
     case SVMX_NOT_READY: return "being compiled";
     case SVMX_NO_DEVICE: return "does not have it";
+    case SVMX_OVERLOADED: return "too much to do";
     }
     return "unknown";
 }

@@ -26,6 +26,9 @@ static const struct counter counters[] = {
     COUNTER("work", "launches", launches),
     COUNTER("work", "cancelled", cancelled),
     COUNTER("work", "fallbacks", fallbacks),
+    COUNTER("work", "compared", compared),
+    COUNTER("work", "differed", differed),
+    COUNTER("work", "overloads", overloads),
     COUNTER("pipelines", "hits", pipeline_hits),
     COUNTER("pipelines", "misses", pipeline_misses),
     COUNTER("pipelines", "evictions", pipeline_evictions),
@@ -90,11 +93,15 @@ static void regret_text(const struct svmx_stats *stats) {
 }
 
 static void device_notes(struct cli_table *table, const struct svmx_device *device) {
-    char note[96];
+    char note[320];
     if (device->clock == SVMX_CLOCK_REFUSED)
         cli_table_note(table, 7, "what its own clock says cannot be: host time counts");
     snprintf(note, sizeof note, "%s of work still to do", cli_duration(device->backlog_ns).line);
     if (device->backlog_ns) cli_table_note(table, 7, note);
+    snprintf(note, sizeof note, "load is %s: %s of %s in use, launches pending: %s", cli_device_load(device),
+             cli_bytes(device->memory_used).line, cli_bytes(device->memory_bytes).line,
+             cli_count(device->pending).line);
+    if (device->load != SVMX_LOAD_NORMAL) cli_table_note(table, 7, note);
     const struct cli_health_note health = cli_health_note(device);
     if (*health.line) cli_table_note(table, 7, health.line);
 }
@@ -168,6 +175,9 @@ static void device_json(struct cli_json *json, uint32_t index, const struct svmx
     cli_json_text(json, "health_reason", device->health_reason);
     cli_json_number(json, "device_ns", device->device_ns);
     cli_json_number(json, "backlog_ns", device->backlog_ns);
+    cli_json_text(json, "load", cli_device_load(device));
+    cli_json_number(json, "memory_used", device->memory_used);
+    cli_json_number(json, "pending", device->pending);
     cli_json_text(json, "clock", cli_device_clock(device));
     cli_json_close(json);
 }

@@ -178,6 +178,15 @@ const char *cli_device_health(const struct svmx_device *device) {
     return "unknown";
 }
 
+const char *cli_device_load(const struct svmx_device *device) {
+    switch ((enum svmx_load)device->load) {
+    case SVMX_LOAD_NORMAL: return "normal";
+    case SVMX_LOAD_WARNING: return "warning";
+    case SVMX_LOAD_CRITICAL: return "critical";
+    }
+    return "unknown";
+}
+
 struct cli_health_note cli_health_note(const struct svmx_device *device) {
     struct cli_health_note note = {""};
     if (device->health == SVMX_HEALTHY) return note;

@@ -43,6 +43,8 @@ const char *cli_device_clock(const struct svmx_device *device);
 
 /* "healthy", "suspect", "resting", "lost", "quarantined". */
 const char *cli_device_health(const struct svmx_device *device);
+/* "normal", "warning", "critical". */
+const char *cli_device_load(const struct svmx_device *device);
 /* What is to be said of a device that is not healthy, else "". */
 struct cli_health_note {
     char line[192];

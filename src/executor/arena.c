@@ -46,6 +46,7 @@ static struct svmx__block *add_block(struct svmx_batch *batch, uint64_t bytes) {
     }
     block->next = batch->blocks;
     batch->blocks = block;
+    svmx__pressure_look(block->life->device);
     return block;
 }
 

@@ -31,6 +31,7 @@ enum svmx_status svmx_batch_create(svmx_executor_t *executor, svmx_batch_t **bat
     pthread_mutex_init(&made->lock, NULL); /* cannot fail with default attributes */
     made->executor = executor;
     made->eventfd = -1;
+    made->verify = executor->verify;
     svmx__executor_retain(executor);
     *batch = made;
     return SVMX_OK;
@@ -150,6 +151,17 @@ enum svmx_status svmx_batch_set_timeout(svmx_batch_t *batch, uint64_t device_ns)
     enum svmx_status status = must_be_callers(batch);
     if (status == SVMX_OK) batch->timeout_ns = device_ns;
     return status;
+}
+
+enum svmx_status svmx_batch_set_verify(svmx_batch_t *batch, const char *verify) {
+    enum svmx_status status = must_be_callers(batch);
+    if (status != SVMX_OK) return status;
+    if (!verify)
+        batch->verify = batch->executor->verify;
+    else if (!svmx__verify_parse(verify, &batch->verify))
+        return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT,
+                          "verify is '%.80s': give off, full, or sample:P with a share P from 0 to 1", verify);
+    return SVMX_OK;
 }
 
 enum svmx_status svmx_batch_set_hash(svmx_batch_t *batch, bool wanted) {

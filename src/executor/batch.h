@@ -61,8 +61,8 @@ struct svmx__task {
     uint64_t units;
 };
 
-/* Room for the commands of one part: copy in twice, barrier, dispatch, barrier, copy out. */
-enum { SVMX__PART_COMMANDS = 6 };
+/* Room for the commands of one part: copy in twice, fill twice, barrier, dispatch, barrier, copy out. */
+enum { SVMX__PART_COMMANDS = 8 };
 
 /* Of outputs in the library's memory. */
 enum { SVMX__RESULT_ALIGNMENT = 64 };
@@ -105,7 +105,8 @@ struct svmx__part {
     struct svmx__question question;
     struct svmx__answer answer;
     uint32_t policy;        /* enum svmx_policy that counts */
-    uint32_t fitting;       /* devices that the policy allows and that serve it */
+    uint32_t fitting;       /* devices that the policy allows and that serve it, but for: */
+    uint32_t yielded;       /* those that have too much to do */
     bool chosen;            /* by choices, which is owed a word of how it went */
     bool refused;           /* the policy allows no device that could */
     uint32_t redone;        /* devices that failed it so far */
@@ -120,6 +121,7 @@ struct svmx__part {
     bool pinned;                           /* the pipeline, by stage; collect unpins it */
     uint64_t timeout_ns;                   /* of the self-test; 0: deadline.c tells */
     struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
+    uint64_t outputs_bytes;    /* in staging_out, and on the device, between guards */
     struct svmx__block *block; /* that holds the inputs, which then stay where they are; or NULL */
     uint32_t launches;         /* that brought results */
     uint32_t readbacks;        /* copies back to the host in these */
@@ -132,7 +134,8 @@ struct svmx__part {
     struct svmx_timing timing;
     uint64_t device_ns; /* what learn believes of it; 0: nothing */
     enum svmx_status status;
-    bool compared; /* with a run elsewhere, and found to be right */
+    bool compared;       /* with a run elsewhere, and found to be right */
+    uint64_t compare_ns; /* what that took */
 
     /* outputs in the library's memory, until the batch is reset or armed again */
     struct svmx__staging *library;
@@ -219,12 +222,14 @@ struct svmx_batch {
     uint32_t policy;     /* enum svmx_policy; 0: the executor's */
     uint64_t hint_ns;    /* what the caller thinks that it takes on the CPU; 0: nothing */
     uint64_t timeout_ns; /* of each launch; 0: the executor's */
+    uint64_t verify;     /* share of its runs whose launches are compared, of SVMX__VERIFY_ALL */
     bool hash;           /* receipts have a hash of the results */
     svmx_done_fn done;
     void *done_user;
     int eventfd;
 
     /* Progress. */
+    bool verified;          /* this run's launches are compared, so that each is one of its own */
     bool counted;           /* it holds a place in the queue (svmx_submit) */
     atomic_bool answered;   /* every part has its results: receipts may be read */
     atomic_bool failed;     /* a part has no results: no memory for those that are left to the library, or the policy */

@@ -51,7 +51,7 @@ static bool would_follow(struct svmx__part *link, const struct svmx__device *dev
 
 void svmx__chain_join(struct svmx_batch *batch, uint32_t first) {
     struct svmx__part *head = &batch->parts[first];
-    if (head->next == SVMX__NO_PART || head->cold || head->policy == SVMX_POLICY_SPLIT) return;
+    if (head->next == SVMX__NO_PART || head->cold || head->policy == SVMX_POLICY_SPLIT || batch->verified) return;
     if (!(head->device->info.flags & SVMX_DEVICE_CHAINS)) return;
     struct svmx__part *last = head;
     head->commands_at = batch->chain_command_count;

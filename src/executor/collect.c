@@ -35,7 +35,7 @@ static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct sv
 static void take_results(struct svmx__part *part) {
     if (!part->staging_out) return;
     if (part->callers_bytes_out || !part->library_bytes) {
-        svmx__copy_out(part, part->staging_out->host, part->bytes_out);
+        svmx__copy_out(part, svmx__staged_outputs(part), part->bytes_out);
         part->copied_bytes += part->callers_bytes_out;
     }
     if (part->library_bytes) svmx__results_stay(part);
@@ -85,18 +85,29 @@ static enum svmx_status retire_ticket(struct svmx__part *part) {
     return part->device->host_memory ? refuse_ticket(part, status) : status;
 }
 
+/* Of a device that is watched each launch is, and whatever was drawn, but for what the reference code did: there is nothing
+ * to compare it with. Chains and stretches are not: what is to be compared is in
+ * none. */
+static bool is_to_compare(const struct svmx__part *part) {
+    const struct svmx__device *device = part->device;
+    if (!part->batch || part->links || part->joined || part->stretched) return false;
+    return (part->batch->verified && device->id + 1 != device->executor->device_count) ||
+           svmx__health_is_watched(&device->health);
+}
+
 enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far) {
     enum svmx_status status = so_far;
     if (status == SVMX_OK && part->ticket != 0) status = retire_ticket(part);
     part->done_ns = svmx__clock_ns();
     part->compared = false;
-    const bool alone =
-        part->batch && !part->links && !part->joined && !part->stretched; /* else it was not watched when it started */
-    if (status == SVMX_OK && alone && svmx__health_is_watched(&part->device->health)) status = svmx__compare(part);
+    part->compare_ns = 0;
+    if (status == SVMX_OK && !part->device->host_memory && !part->stretched) status = svmx__guard_check(part);
+    if (status == SVMX_OK && is_to_compare(part)) status = svmx__compare(part);
     if (status == SVMX_OK && part->stretched)
         svmx__stretch_take(part);
     else if (status == SVMX_OK && !part->device->host_memory)
         take_results(part);
+    if (status != SVMX_OK) svmx__guard_forget(part);
     if (status == SVMX_TIMEOUT)
         set_aside(part);
     else

@@ -1,12 +1,18 @@
 /*
- * compare.c: a launch computed a second time, on a device that is trusted, and compared byte by byte.
+ * compare.c: a launch computed a second time, on another backend, and compared byte by byte.
  *
- * Called by collect.c, of a device that is watched, before anything of its results reaches the caller. The second run has
- * memory of its own and goes through the stages like any other; the reference code is the last to ask.
+ *   the device's results  ==  the witness's           they are given out
+ *                         !=                          the reference code is the third, and decides: who differs from it
+ *                                                     was wrong, and does not get the operation again
+ *
+ * Called by collect.c, of a device that is watched or a launch that was drawn (verify.c), before anything of its results
+ * reaches the caller. The second run has memory of its own and goes through the stages like any other. Bytes are
+ * compared, not numbers: a NaN is equal to itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
 
@@ -14,88 +20,156 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, REASON_BYTES = 128 };
+
+/* Another run of a part: its slots, with outputs in memory of their own. */
+struct shadow {
+    struct svmx_slot *slots;
+    unsigned char *block;
+};
 
 static bool is_output(const struct svmx__op *op, uint32_t at) { return op->params[at].direction == SVMX_OUT; }
 
-/* The slots of a part with outputs in one block of memory of its own; free() takes both. false: no memory. */
-static bool shadow_slots(const struct svmx__part *part, struct svmx_slot **slots, unsigned char **block) {
+static bool is_reference(const struct svmx__device *device) { return device->id + 1 == device->executor->device_count; }
+
+static void shadow_free(struct shadow *shadow) {
+    free(shadow->slots);
+    free(shadow->block);
+}
+
+/* false: no memory. To be freed either way. */
+static bool shadow_make(const struct svmx__part *part, struct shadow *shadow) {
     const uint32_t params = part->op->param_count;
     const size_t count = (size_t)part->task_count * params;
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         if (is_output(part->op, (uint32_t)(i % params))) bytes += svmx__align(part->slots[i].bytes, ALIGNMENT);
-    *slots = malloc((count ? count : 1) * sizeof **slots);
-    *block = svmx__aligned_alloc(bytes ? (size_t)bytes : ALIGNMENT, ALIGNMENT);
-    if (!*slots || !*block) return false;
-    memcpy(*slots, part->slots, count * sizeof **slots);
-    uint64_t at = (uintptr_t)*block;
+    shadow->slots = malloc((count ? count : 1) * sizeof *shadow->slots);
+    shadow->block = svmx__aligned_alloc(bytes ? (size_t)bytes : ALIGNMENT, ALIGNMENT);
+    if (!shadow->slots || !shadow->block) return false;
+    memcpy(shadow->slots, part->slots, count * sizeof *shadow->slots);
+    uint64_t at = (uintptr_t)shadow->block;
     for (size_t i = 0; i < count; i++) {
         if (!is_output(part->op, (uint32_t)(i % params))) continue;
-        (*slots)[i].at = at;
-        at += svmx__align((*slots)[i].bytes, ALIGNMENT);
+        shadow->slots[i].at = at;
+        at += svmx__align(shadow->slots[i].bytes, ALIGNMENT);
     }
     return true;
 }
 
-/* Who computes in the calling thread, and is beyond doubt. */
+/* ---- the second run ---------------------------------------------------------------------------------------------- */
+
+/* Who computes in the calling thread, is of another backend, and is beyond doubt. */
 static struct svmx__device *witness_for(const struct svmx__part *part) {
     struct svmx_executor *executor = part->device->executor;
     for (uint32_t i = 0; i < executor->device_count; i++) {
         struct svmx__device *device = &executor->devices[i];
-        if (device != part->device && device->inline_ && !svmx__health_is_watched(&device->health) &&
+        if (device->backend != part->device->backend && device->inline_ && !svmx__health_is_watched(&device->health) &&
             svmx__device_serves(device, part->op->id))
             return device;
     }
     return &executor->devices[executor->device_count - 1];
 }
 
-static void compute(const struct svmx__part *part, struct svmx_slot *slots) {
+static void run_reference(const struct svmx__part *part, const struct shadow *shadow) {
+    for (uint32_t t = 0; t < part->task_count; t++)
+        svmx__reference_run(part->op, shadow->slots + (size_t)t * part->op->param_count);
+}
+
+/* Who did it. */
+static struct svmx__device *compute(const struct svmx__part *part, const struct shadow *shadow) {
     struct svmx__device *witness = witness_for(part);
-    struct svmx__part shadow = {.op = part->op,
+    struct svmx__part second = {.op = part->op,
                                 .task_count = part->task_count,
                                 .units = part->units,
                                 .work = part->work,
-                                .slots = slots,
+                                .slots = shadow->slots,
                                 .first_unit = part->first_unit,
                                 .bucket = part->bucket,
                                 .device = witness,
                                 .life = svmx__life_of(witness)};
-    enum svmx_status status = svmx__stage(&shadow);
-    if (status == SVMX_OK) status = svmx__dispatch(&shadow);
-    if (svmx__collect(&shadow, status) == SVMX_OK) return;
-    for (uint32_t t = 0; t < part->task_count; t++)
-        svmx__reference_run(part->op, slots + (size_t)t * part->op->param_count);
+    enum svmx_status status = svmx__stage(&second);
+    if (status == SVMX_OK) status = svmx__dispatch(&second);
+    if (svmx__collect(&second, status) == SVMX_OK) return witness;
+    run_reference(part, shadow);
+    return &witness->executor->devices[witness->executor->device_count - 1];
 }
 
-/* UINT32_MAX: none of the tasks differs. */
-static uint32_t first_difference(const struct svmx__part *part, const struct svmx_slot *expected) {
-    const unsigned char *staged = part->staging_out ? part->staging_out->host : NULL;
+/* ---- comparing --------------------------------------------------------------------------------------------------- */
+
+enum { NONE = -1 }; /* of the tasks differs */
+
+/* Of what the device answered, wherever that is now. */
+static int64_t first_wrong_task(const struct svmx__part *part, const struct shadow *expected) {
+    const unsigned char *staged = part->staging_out ? svmx__staged_outputs(part) : NULL;
     const uint32_t params = part->op->param_count;
     for (size_t i = 0; i < (size_t)part->task_count * params; i++) {
         const struct svmx_slot *slot = &part->slots[i];
         if (!is_output(part->op, (uint32_t)(i % params))) continue;
         const void *actual = part->device->host_memory ? (const void *)(uintptr_t)slot->at : staged;
-        if (slot->bytes && memcmp(actual, (const void *)(uintptr_t)expected[i].at, (size_t)slot->bytes) != 0)
-            return (uint32_t)(i / params);
+        if (slot->bytes && memcmp(actual, (const void *)(uintptr_t)expected->slots[i].at, (size_t)slot->bytes) != 0)
+            return (int64_t)(i / params);
         if (!part->device->host_memory && slot->bytes) staged += svmx__align(slot->bytes, part->layout->alignment);
     }
-    return UINT32_MAX;
+    return NONE;
+}
+
+static bool are_equal(const struct svmx__part *part, const struct shadow *one, const struct shadow *other) {
+    const uint32_t params = part->op->param_count;
+    for (size_t i = 0; i < (size_t)part->task_count * params; i++) {
+        const uint64_t bytes = is_output(part->op, (uint32_t)(i % params)) ? one->slots[i].bytes : 0;
+        if (bytes && memcmp((const void *)(uintptr_t)one->slots[i].at, (const void *)(uintptr_t)other->slots[i].at,
+                            (size_t)bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- judging ----------------------------------------------------------------------------------------------------- */
+
+/* The two differ from task `differs` on. Which task the device got wrong, by the reference code; NONE: it was the witness.
+ * Without memory for a third run it is the one whose answer was wanted: it is redone, which costs time only. */
+static int64_t judge(const struct svmx__part *part, const struct shadow *second, struct svmx__device *witness,
+                     int64_t differs) {
+    struct shadow third = {NULL, NULL};
+    if (!is_reference(witness) && shadow_make(part, &third)) {
+        run_reference(part, &third);
+        differs = first_wrong_task(part, &third);
+        if (!are_equal(part, second, &third)) {
+            char reason[REASON_BYTES];
+            (void)snprintf(reason, sizeof reason, "wrong bytes as a witness for %s, by comparison", part->op->name);
+            svmx__quarantine(witness, part->op, reason);
+        }
+    }
+    shadow_free(&third);
+    return differs;
+}
+
+/* Which task is wrong, or NONE. Without memory it is not compared, and does not count. */
+static int64_t compare(struct svmx__part *part) {
+    struct svmx_executor *executor = part->device->executor;
+    struct shadow second = {NULL, NULL};
+    int64_t wrong = NONE;
+    if (shadow_make(part, &second)) {
+        struct svmx__device *witness = compute(part, &second);
+        const int64_t differs = first_wrong_task(part, &second);
+        atomic_fetch_add_explicit(&executor->compared, 1, memory_order_relaxed);
+        if (differs != NONE) {
+            atomic_fetch_add_explicit(&executor->differed, 1, memory_order_relaxed);
+            wrong = judge(part, &second, witness, differs);
+        }
+        part->compared = wrong == NONE;
+    }
+    shadow_free(&second);
+    return wrong;
 }
 
 enum svmx_status svmx__compare(struct svmx__part *part) {
-    struct svmx_slot *slots = NULL;
-    unsigned char *block = NULL;
-    uint32_t differs = UINT32_MAX;
-    if (shadow_slots(part, &slots, &block)) {
-        compute(part, slots);
-        differs = first_difference(part, slots);
-        part->compared = true;
-    }
-    free(slots);
-    free(block);
-    if (differs == UINT32_MAX) return SVMX_OK; /* without memory it is not compared, and does not count */
-    (void)snprintf(part->reason, sizeof part->reason, "wrong bytes in task %u of %s, by comparison", differs,
+    const uint64_t start_ns = svmx__clock_ns();
+    const int64_t wrong = compare(part);
+    part->compare_ns = svmx__clock_since(svmx__clock_ns(), start_ns);
+    if (wrong == NONE) return SVMX_OK;
+    (void)snprintf(part->reason, sizeof part->reason, "wrong bytes in task %lld of %s, by comparison", (long long)wrong,
                    part->op->name);
     svmx__quarantine(part->device, part->op, part->reason);
     return SVMX_ERR_WRONG_RESULT;

@@ -78,6 +78,15 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
          "try drivers in another process before they are loaded here: auto = where cache_dir keeps the "
          "verdict; on; off",
          TEXT, 0, 0, FIELD(driver_probe)},
+    [SVMX__VERIFY] = {"verify", "SUPERVM_VERIFY", "off",
+                      "launches computed on two backends and compared: off, sample:P of a share P of batches, full",
+                      TEXT, 0, 0, FIELD(verify)},
+    [SVMX__LOAD_WARNING] = {"load_warning", "SUPERVM_LOAD_WARNING", "70",
+                            "percent of a device's memory or queue from which new work prefers other devices", NUMBER,
+                            1, 100, FIELD(load_warning)},
+    [SVMX__LOAD_CRITICAL] = {"load_critical", "SUPERVM_LOAD_CRITICAL", "90",
+                             "percent of a device's memory or queue from which it gets no new work", NUMBER, 1, 100,
+                             FIELD(load_critical)},
 };
 
 /* An absolute path or "off", with a default that depends on the rest. */

@@ -33,6 +33,9 @@ enum svmx__setting {
     SVMX__DEBUG,
     SVMX__ISOLATE,
     SVMX__DRIVER_PROBE,
+    SVMX__VERIFY,
+    SVMX__LOAD_WARNING,
+    SVMX__LOAD_CRITICAL,
     SVMX__SETTING_COUNT
 };
 

@@ -148,6 +148,7 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
     status = svmx__config_read(&executor->config, &options, why);
     if (status != SVMX_OK) return status;
     status = svmx__min_buckets_read(executor, options.min_bucket_ops, why);
+    if (status == SVMX_OK) status = svmx__verify_read(executor, why);
     if (status != SVMX_OK) goto free_config;
     executor->log = (struct svmx__log){(enum svmx_log_level)executor->config.number[SVMX__LOG_LEVEL], options.log,
                                        options.log_user};

@@ -110,6 +110,7 @@ struct svmx__device {
     struct svmx__tally tallies[SVMX__OP_LIMIT];      /* what it did, by operation */
     _Atomic uint32_t clock;                          /* enum svmx_device_clock */
     _Atomic uint64_t launched[SVMX__OP_LIMIT];       /* bit n: a launch of about 2^n units was there before */
+    _Atomic uint32_t pending; /* parts that wait for it or run there, but for those in a caller's thread */
 };
 
 /* Who may compute an operation, by its size. policy.c */
@@ -139,6 +140,7 @@ struct svmx_executor {
     /* What route reads; see route.c. Bit d: device d. */
     _Atomic uint32_t serving[SVMX__OP_LIMIT];              /* is there and has the operation */
     _Atomic uint32_t ready[SVMX__OP_LIMIT][SVMX__BUCKETS]; /* has a pipeline for that bucket (by its log2) */
+    _Atomic uint64_t loaded;    /* devices at the warning level, and 32 bits up those at the critical one; pressure.c */
     uint32_t routed;            /* devices that take part: the first so many, never the reference */
     uint32_t cpus;              /* of these, those that compute in the calling thread */
     uint32_t owners;            /* of these, those with memory of their own and a queue */
@@ -158,8 +160,10 @@ struct svmx_executor {
     _Atomic uint64_t look_ns;    /* when the next device has rested; recovery.c */
     _Atomic uint64_t stopped_ns; /* 0, or what time it is for rests: tests let it pass */
 
+    uint64_t verify;           /* share of batches whose launches are compared, of SVMX__VERIFY_ALL */
+    _Atomic uint64_t lots;     /* which ones; verify.c */
     struct svmx__spin waiting; /* of callers for batches */
-    atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, failed;
+    atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, failed, compared, differed, overloads;
     uint64_t opened_ns;
 };
 
@@ -237,6 +241,29 @@ static inline bool svmx__device_serves(const struct svmx__device *device, uint32
            atomic_load_explicit(&device->fitness[op], memory_order_relaxed) < SVMX__UNFIT;
 }
 
+/* ---- pressure.c ---- */
+
+/* What of a device is in use, and how bad that is. */
+struct svmx__pressure {
+    uint64_t memory_used, pending;
+    uint32_t level; /* enum svmx_load */
+};
+struct svmx__pressure svmx__pressure_of(const struct svmx__device *device);
+/* Publishes it anew. */
+void svmx__pressure_look(const struct svmx__device *device);
+/* Takes loaded devices from part->fitting; only if executor->loaded is not 0. */
+void svmx__pressure_yield(struct svmx__part *part);
+
+/* ---- verify.c ---- */
+
+#define SVMX__VERIFY_ALL (UINT64_C(1) << 32)
+/* "off", "sample:P", "full" as a share of ALL; false: it is none of them. */
+bool svmx__verify_parse(const char *text, uint64_t *share);
+/* From the settings. ARGUMENT names what is wrong. */
+enum svmx_status svmx__verify_read(struct svmx_executor *executor, struct svmx__text *why);
+/* Is the next one to be compared? */
+bool svmx__verify_draw(struct svmx_executor *executor, uint64_t share);
+
 /* ---- compare.c ---- */
 
 /* Computes a part that a device answered once more elsewhere, and compares. WRONG_RESULT: the operation is quarantined. */
@@ -292,6 +319,19 @@ void svmx__results_reset(struct svmx_batch *batch);
  * many lie in the buffer. */
 void svmx__copy_in(const struct svmx__part *part, void *staging, uint64_t offset, uint64_t bytes);
 void svmx__copy_out(const struct svmx__part *part, const void *staging, uint64_t bytes);
+
+/* ---- guard.c: bytes around the outputs of a launch ---- */
+
+/* Before a launch of a part that was placed; may push commands, which come before the barrier in front of its dispatch. */
+void svmx__guard_lay(struct svmx__part *part);
+/* After it. BACKEND: they are not what they were. */
+enum svmx_status svmx__guard_check(struct svmx__part *part);
+/* What is on the device is not known any more. */
+void svmx__guard_forget(struct svmx__part *part);
+/* What lies between them, in staging_out. */
+static inline unsigned char *svmx__staged_outputs(const struct svmx__part *part) {
+    return (unsigned char *)part->staging_out->host + part->layout->guard_bytes;
+}
 
 /* ---- deadline.c ---- */
 

@@ -96,6 +96,10 @@ enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index
     tell_work(from, &now);
     tell_pools(from, &now);
     tell_health(from, &now);
+    const struct svmx__pressure load = svmx__pressure_of(from);
+    now.load = from->inline_ ? SVMX_LOAD_NORMAL : load.level;
+    now.memory_used = load.memory_used;
+    now.pending = load.pending;
     svmx__give(device, &now, sizeof now);
     return SVMX_OK;
 }
@@ -241,6 +245,9 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
                              .under_way = under_way(executor),
                              .queue_depth = executor->config.number[SVMX__QUEUE_DEPTH],
                              .open_ns = svmx__clock_ns() - executor->opened_ns,
+                             .compared = read(&executor->compared),
+                             .differed = read(&executor->differed),
+                             .overloads = read(&executor->overloads),
                              .pipeline_hits = read(&executor->pipelines.hits),
                              .pipeline_misses = read(&executor->pipelines.misses),
                              .pipeline_evictions = read(&executor->pipelines.evictions),

@@ -48,8 +48,8 @@ static bool is_first(struct svmx__part *part) {
 
 static struct svmx__sample sample_of(struct svmx__part *part, uint64_t run_ns) {
     const uint64_t by_device = device_ns(part, run_ns), copied = part->timing.copy_in_ns + part->timing.copy_out_ns;
-    const uint64_t host =
-        svmx__clock_since(part->dispatch_ns, part->start_ns) + svmx__clock_since(part->end_ns, part->done_ns);
+    const uint64_t host = svmx__clock_since(part->dispatch_ns, part->start_ns) +
+                          svmx__clock_since(part->end_ns, part->done_ns + part->compare_ns);
     part->device_ns = by_device;
     struct svmx__sample sample = {.compute_ns = run_ns, .transfer_ns = host};
     if (by_device)

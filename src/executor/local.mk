@@ -23,6 +23,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/examples.c \
 	%D%/executor.c %D%/executor.h \
 	%D%/explain.c \
+	%D%/guard.c \
 	%D%/health.c %D%/health.h \
 	%D%/host.c \
 	%D%/infer.c \
@@ -36,6 +37,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/model.c %D%/model.h \
 	%D%/pipeline.c \
 	%D%/policy.c \
+	%D%/pressure.c \
 	%D%/prewarm.c \
 	%D%/prepare.c \
 	%D%/profile.c \
@@ -62,5 +64,6 @@ libsvmx_core_la_SOURCES += \
 	%D%/submit.c \
 	%D%/tally.c %D%/tally.h \
 	%D%/trial.c \
+	%D%/verify.c \
 	%D%/weigh.c \
 	%D%/words.c %D%/words.h

@@ -81,6 +81,7 @@ static void take_over(struct svmx__part *part, const struct svmx__part *sliced) 
     part->launches += sliced->launches;
     part->readbacks += sliced->readbacks;
     part->copied_bytes = sliced->copied_bytes; /* counted on from that of the whole */
+    part->compared &= sliced->compared;
     part->done_ns = sliced->done_ns;
     memcpy(part->reason, sliced->reason, sizeof part->reason);
 }
@@ -92,6 +93,7 @@ static enum svmx_status run_halves(struct svmx__part *part) {
     uint64_t *units = malloc(((size_t)part->task_count + 2) * sizeof *units), first_ns = part->dispatch_ns;
     if (!units) return SVMX_ERR_MEMORY;
     enum svmx_status status = SVMX_OK;
+    part->compared = true; /* if each of them is */
     for (uint32_t half = 0; half < 2 && status == SVMX_OK; half++) {
         uint32_t middle = part->task_count / 2;
         struct svmx__part sliced = slice(part, half ? middle : 0, half ? part->task_count : middle, units);
@@ -180,6 +182,8 @@ static uint32_t route_level(struct svmx_batch *batch) {
 static void send(struct svmx__part *part) {
     part->queued_ns = svmx__clock_ns();
     part->errand.run = svmx__pipeline_part;
+    atomic_fetch_add_explicit(&part->device->pending, 1, memory_order_relaxed);
+    svmx__pressure_look(part->device);
     if (part->cold)
         svmx__build_request(part->device, part->op, part->bucket, part);
     else
@@ -249,6 +253,7 @@ static void go_on(struct svmx_batch *batch, bool here) {
 void svmx__pipeline_part(struct svmx__work *work) {
     struct svmx__part *part = (struct svmx__part *)(void *)work;
     struct svmx_batch *batch = part->batch;
+    struct svmx__device *device = part->device; /* whose queue this is: it may be redone elsewhere */
     uint32_t state = SVMX__QUEUED;
     /* The first part to start makes it RUNNING: from then on cancel comes too late. acq_rel: its partner is the change to
      * CANCELLING in svmx_cancel. */
@@ -259,6 +264,7 @@ void svmx__pipeline_part(struct svmx__work *work) {
         run_part(part);
     else if (part->chosen)
         svmx__uncharge(&batch->executor->choices, &part->answer, 0);
+    atomic_fetch_sub_explicit(&device->pending, 1, memory_order_relaxed);
     if (!was_last(batch)) return;
     if (cancelled)
         svmx__complete(batch, SVMX_CANCELLED);
@@ -281,6 +287,7 @@ static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
         return status;
     }
     batch->laid_out = batch->recorded;
+    batch->verified = batch->verify && svmx__verify_draw(batch->executor, batch->verify);
     svmx__chains_find(batch);
     svmx__buffers_begin(batch);
     batch->error.line[0] = '\0';

@@ -59,6 +59,7 @@ static uint32_t verdict_of(const struct svmx_executor *executor, const struct sv
                            float cost_ns) {
     const uint32_t bit = UINT32_C(1) << device;
     if (device == part->answer.device && !part->refused) return SVMX_CHOSEN;
+    if (part->yielded & bit) return SVMX_OVERLOADED;
     if (!(part->question.allowed & bit)) return SVMX_NO_DEVICE;
     if (!(part->fitting & bit)) return SVMX_NOT_ALLOWED;
     if (!svmx__route_is_ready(executor, part->op->id, part->bucket, device)) return SVMX_NOT_READY;
@@ -139,7 +140,7 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
         (uint8_t)((sample->first_use ? SVMX_RECEIPT_FIRST_USE : 0) | (sample->contended ? SVMX_RECEIPT_CONTENDED : 0) |
                   (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0) |
                   (part->joined && !part->stretched ? SVMX_RECEIPT_FUSED : 0) |
-                  (part->stretched ? SVMX_RECEIPT_STRETCH : 0));
+                  (part->stretched ? SVMX_RECEIPT_STRETCH : 0) | (part->compared ? SVMX_RECEIPT_COMPARED : 0));
     trail->has_reason = part->redone || part->status != SVMX_OK;
     write_candidates(executor, part, trail);
     svmx__records_add(&executor->records, trail, part->reason);

@@ -96,6 +96,7 @@ static void add_times(struct line *line, const struct svmx_receipt *receipt) {
     add_bool(line, "failed", receipt->flags & SVMX_RECEIPT_FAILED);
     add_bool(line, "fused", receipt->flags & SVMX_RECEIPT_FUSED);
     add_bool(line, "stretch", receipt->flags & SVMX_RECEIPT_STRETCH);
+    add_bool(line, "compared", receipt->flags & SVMX_RECEIPT_COMPARED);
     add_number(line, "expected_ns", receipt->expected_ns);
     add_number(line, "setup_ns", receipt->setup_ns);
     add_number(line, "transfer_ns", receipt->transfer_ns);

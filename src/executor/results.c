@@ -42,7 +42,7 @@ enum svmx_status svmx__results_in_host_memory(struct svmx__part *part) {
 }
 
 void svmx__results_stay(struct svmx__part *part) {
-    uint64_t at = (uintptr_t)part->staging_out->host;
+    uint64_t at = (uintptr_t)svmx__staged_outputs(part);
     for (uint32_t row = 0; row < part->task_count; row++) {
         struct svmx_slot *slots = part->slots + (size_t)row * part->op->param_count;
         for (uint32_t i = 0; i < part->op->param_count; i++) {

@@ -128,6 +128,8 @@ uint32_t svmx__route_consider(struct svmx__part *part) {
     part->policy = part->batch->policy ? part->batch->policy : policy->kind;
     const bool anybody = part->policy == SVMX_POLICY_AUTO && policy->unbounded;
     part->fitting = anybody ? serving : svmx__policy_allows(policy, part->policy, serving, executor->cpus, part->units);
+    part->yielded = 0;
+    if (atomic_load_explicit(&executor->loaded, memory_order_relaxed)) svmx__pressure_yield(part);
     part->question.op = op;
     part->question.load = (struct svmx__load){part->units, part->work, part->bytes_in + part->bytes_out};
     part->question.hint_ns = part->batch->hint_ns ? hint_of(part) : 0;

@@ -5,7 +5,7 @@
  * buffer takes the table of tasks and all inputs behind it, so that a part is one upload, one launch, one readback:
  *
  *   staging in  [slots of all tasks][first_unit][input][input] ...   -> copy in ->   inputs on the device
- *   outputs on the device  [output][output] ...                      -> copy out ->  staging out
+ *   outputs on the device  [guard][output][output] ... [guard]       -> copy out ->  staging out       guard.c
  *
  * Inputs that all lie in one block of svmx_batch_alloc are staging memory already: they stay where they are, and only the
  * table is written.
@@ -24,7 +24,9 @@
 
 /* Bytes of the two arenas of a part. The table is the head of `in`; inputs that stay in a block are not in it. */
 struct arena_sizes {
-    uint64_t table, in, out;
+    uint64_t table, in;
+    uint64_t outputs; /* to the end of the last one */
+    uint64_t out;     /* with guards; 0 if there are no outputs */
 };
 
 static bool shares(const struct svmx__part *part) {
@@ -37,15 +39,17 @@ static bool measure(const struct svmx__part *part, struct arena_sizes *sizes) {
     uint64_t rows = (uint64_t)part->task_count * layout->slot_count;
     sizes->table = rows * sizeof(struct svmx_slot) + ((uint64_t)part->task_count + 1) * sizeof(uint64_t);
     sizes->in = svmx__align(sizes->table, layout->alignment);
-    sizes->out = 0;
+    sizes->out = sizes->outputs = 0;
     uint32_t column = 0;
     for (uint64_t i = 0; i < rows; i++, column = column + 1 == layout->slot_count ? 0 : column + 1) {
         uint8_t place = layout->place[column];
         if (place == SVMX__PLACE_VALUE || (place == SVMX__PLACE_INPUT && part->block)) continue;
         uint64_t *sum = place == SVMX__PLACE_INPUT ? &sizes->in : &sizes->out;
+        if (place == SVMX__PLACE_OUTPUT && part->slots[i].bytes) sizes->outputs = sizes->out + part->slots[i].bytes;
         if (!svmx__add(*sum, svmx__align(part->slots[i].bytes, layout->alignment), sum)) return false;
     }
-    return true;
+    sizes->out = 0;
+    return !sizes->outputs || svmx__add(sizes->outputs, 2 * (uint64_t)layout->guard_bytes, &sizes->out);
 }
 
 /* Writes the table: where every slot lies in the inputs or the outputs. */
@@ -54,7 +58,7 @@ static void write_table(const struct svmx__part *part, uint64_t first_input) {
     uint64_t rows = (uint64_t)part->task_count * layout->slot_count;
     struct svmx_slot *table = part->staging_in->host;
     uint64_t base = part->block ? (uintptr_t)part->block->staging->host : 0;
-    uint64_t in = first_input, out = 0;
+    uint64_t in = first_input, out = layout->guard_bytes;
     uint32_t column = 0;
     for (uint64_t i = 0; i < rows; i++, column = column + 1 == layout->slot_count ? 0 : column + 1) {
         const struct svmx_slot *slot = &part->slots[i];
@@ -126,6 +130,7 @@ static void write_commands(struct svmx__part *part, const struct arena_sizes *si
     dispatch.slots = part->staging_in->host;
     dispatch.first_unit =
         (const uint64_t *)(const void *)(dispatch.slots + (size_t)part->task_count * part->layout->slot_count);
+    svmx__guard_lay(part);
     write_inputs(part, sizes, &dispatch);
     dispatch.outputs = span(shares(part) ? part->staging_out : part->outputs, 0, sizes->out);
     dispatch.scratch = span(part->scratch, 0, scratch_bytes);
@@ -159,6 +164,7 @@ static enum svmx_status place_on_device(struct svmx__part *part, uint64_t scratc
     if (!measure(part, &sizes)) return sizes_do_not_fit(part);
     uint64_t device_in = shares(part) ? 0 : sizes.in + (part->block ? block_bytes(part) : 0);
     uint64_t device_out = shares(part) ? 0 : sizes.out;
+    part->outputs_bytes = sizes.outputs;
     const struct {
         enum svmx_memory_kind kind;
         uint32_t usage;

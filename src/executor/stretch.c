@@ -560,6 +560,8 @@ static void answer(struct svmx__part *part, const struct svmx__part *head) {
     part->status = SVMX_OK;
     part->launches = 1;
     part->ticket = 0;
+    part->compared = false;
+    part->compare_ns = 0;
     part->timing = (struct svmx_timing){.size = sizeof part->timing};
     part->queued_ns = head->queued_ns;
     part->start_ns = part->dispatch_ns = part->done_ns = part->end_ns = head->done_ns;

@@ -30,7 +30,8 @@ static const char *const verdicts[] = {"none",
                                        [SVMX_UNMEASURED] = "unmeasured",
                                        [SVMX_NOT_ALLOWED] = "not_allowed",
                                        [SVMX_NOT_READY] = "not_ready",
-                                       [SVMX_NO_DEVICE] = "no_device"};
+                                       [SVMX_NO_DEVICE] = "no_device",
+                                       [SVMX_OVERLOADED] = "overloaded"};
 static const char *const places[] = {"none", [SVMX__ON_HOST] = "host", [SVMX__ON_CORES] = "cores",
                                      [SVMX__ON_SHARED] = "shared", [SVMX__ON_DEVICE] = "device"};
 #define COUNT(words) ((uint32_t)(sizeof(words) / sizeof *(words)))

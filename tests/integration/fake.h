@@ -55,10 +55,12 @@ struct fake_ticket {
 /* The test sets the wishes before svmx_open, or with fake_set later; the rest it only reads. */
 static struct fake {
     uint32_t flags; /* enum svmx_device_flags */
-    uint64_t max_alloc_bytes;
+    uint64_t max_alloc_bytes, memory_bytes;
     bool gate_closed;          /* tickets do not finish while it is */
     bool forgets_gate;         /* wait says TIMEOUT at once instead of waiting for the gate */
     bool wrong_bytes;          /* one bit of each launch */
+    int stray;                 /* 1: a byte behind the outputs of each launch is written, -1: one before them */
+    uint64_t short_bytes;      /* so many bytes at the end of each copy to the host do not arrive */
     bool silent;               /* a failure is not explained in the log */
     bool one_pipeline;         /* every build answers with the pipeline of the first */
     bool ticket_first;         /* an inline device answers a ticket and computes in wait */
@@ -81,7 +83,7 @@ static struct fake {
     uint64_t next_ticket;
     unsigned calls[FAKE_CALLS];
     unsigned opens, closes, memories, pipelines; /* the last two: alive */
-    unsigned copies_in, copies_out, launches, tasks;
+    unsigned copies_in, copies_out, fills, launches, tasks;
     uint32_t last_variant;               /* that was launched */
     struct svmx_pipeline first_pipeline; /* of one_pipeline */
 } fake;
@@ -161,6 +163,7 @@ static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx
                                       .compute_engines = 1,
                                       .threads = 1,
                                       .alignment = 64,
+                                      .memory_bytes = fake.memory_bytes,
                                       .max_alloc_bytes = fake.max_alloc_bytes};
     if (fake.driver) strcpy(info->driver, fake.driver);
     return SVMX_OK;
@@ -242,6 +245,8 @@ static void fake_launch(const struct svmx_dispatch *dispatch) {
             memset((void *)(uintptr_t)slots[i].at, 0xa5, slots[i].bytes);
         }
         (void)fake.host->reference(fake.host, pipeline->op, slots, dispatch->slot_count);
+        if (fake.stray && slots[0].bytes && t + 1 == dispatch->task_count)
+            ((unsigned char *)(uintptr_t)slots[0].at)[fake.stray < 0 ? -1 : (int64_t)slots[0].bytes] ^= 1;
         if (t == 0 && fake.wrong_bytes && slots[0].bytes) *(unsigned char *)(uintptr_t)slots[0].at ^= 1;
     }
 }
@@ -257,9 +262,14 @@ static void fake_compute(const struct fake_ticket *ticket) {
             fake.launches++;
             fake.tasks += command->as.dispatch.task_count;
             fake_launch(&command->as.dispatch);
+        } else if (command->kind == SVMX_COMMAND_FILL) {
+            const struct svmx_fill *fill = &command->as.fill;
+            fake.fills++;
+            memset(fill->target.memory->data + fill->target.offset, fill->value, fill->target.bytes);
         } else if (command->kind != SVMX_COMMAND_BARRIER) {
+            const bool out = command->kind == SVMX_COMMAND_COPY_OUT;
             memcpy(copy->target.memory->data + copy->target.offset, copy->source.memory->data + copy->source.offset,
-                   copy->source.bytes);
+                   copy->source.bytes - (out ? fake.short_bytes : 0));
         }
     }
 }

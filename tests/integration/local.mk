@@ -8,17 +8,20 @@ criterion_suites += \
 	%D%/test_faults \
 	%D%/test_fork \
 	%D%/test_policies \
+	%D%/test_guards \
 	%D%/test_hangs \
 	%D%/test_in_place \
 	%D%/test_watching \
 	%D%/test_isolate \
+	%D%/test_pressure \
 	%D%/test_recorded \
 	%D%/test_recovery \
 	%D%/test_probe \
 	%D%/test_registered \
 	%D%/test_stretches \
-	%D%/test_trial
-EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/isolate_fixture.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
+	%D%/test_trial \
+	%D%/test_verify
+EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
 
 if BUILD_METRICS
 criterion_suites += %D%/test_metrics
@@ -35,12 +38,14 @@ endif
 %C%_test_isolate_CPPFLAGS = $(AM_CPPFLAGS) -DSVMX_BACKEND_DIR='"$(backenddir)"'
 
 plain_suites += \
+	%D%/fault_sweep \
 	%D%/steady_state \
 	%D%/threads \
 	%D%/tsan_model \
 	%D%/vm_blocks
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
+%C%_fault_sweep_LDADD = libsvmx-core.la -ldl
 %C%_tsan_model_LDADD = libsvmx-core.la
 # Of examples/contract-vm, as an embedder links it.
 %C%_vm_blocks_LDADD = examples/contract-vm/libcontract-vm.la libsvmx.la

@@ -348,3 +348,20 @@ Test(fused, a_device_that_is_watched_gets_no_chains) {
     svmx_close(broken);
     svmx_close(separate);
 }
+
+/* What passes from link to link could not be compared. */
+Test(fused, chains_whose_launches_are_verified_fall_apart_and_are_right) {
+    struct svmx_options options = {
+        .size = sizeof options, .backends = "simd", .log_level = SVMX_LOG_ERROR, .verify = "full"};
+    svmx_executor_t *verified = NULL, *separate = open_with("none");
+    struct svmx_stats stats = {.size = sizeof stats};
+    cr_assert_eq(svmx_open(&verified, &options, NULL), SVMX_OK);
+    fill(6);
+    for (unsigned seed = 1; seed <= 20; seed++) run_both(verified, separate, seed);
+    cr_assert_eq(svmx_stats_get(verified, &stats), SVMX_OK);
+    cr_assert_eq(stats.compared, stats.launches, "%llu of %llu", (unsigned long long)stats.compared,
+                 (unsigned long long)stats.launches);
+    cr_assert_eq(stats.differed, 0);
+    svmx_close(verified);
+    svmx_close(separate);
+}

@@ -149,7 +149,8 @@ static void expect_caught(uint32_t flags) {
     cr_assert_eq(run_trial(executor).device, 0);
     cr_assert_eq(run_mul(executor).device, 0);
     come_back(executor);
-    for (int i = 1; i < SVMX__COMPARED; i++) cr_assert_eq(run_trial(executor).device, 0);
+    /* the batch that had it rebuilt may have been one of them */
+    while (atomic_load(&executor->devices[0].health.to_compare) > 1) cr_assert_eq(run_trial(executor).device, 0);
     fake.wrong_bytes = true;
     struct svmx_receipt receipt = run_trial(executor);
     cr_assert_eq(receipt.device, 1);

@@ -10,13 +10,14 @@
 #include <string.h>
 
 static void set_up(void) {
-    static const char *const variables[] = {"SUPERVM_BACKENDS",   "SUPERVM_BACKEND_PATH",   "SUPERVM_VARIANT",
-                                            "SUPERVM_THREADS",    "SUPERVM_QUEUE_DEPTH",    "SUPERVM_MIN_BUCKET",
-                                            "SUPERVM_POOL_BYTES", "SUPERVM_TIMEOUT_MS",     "SUPERVM_LOG",
-                                            "SUPERVM_CACHE_DIR",  "SUPERVM_CACHE_BYTES",    "SUPERVM_POLICY",
-                                            "SUPERVM_LEARN",      "SUPERVM_RECEIPTS",       "SUPERVM_PROBE_PERCENT",
-                                            "SUPERVM_PROFILE",    "SUPERVM_TIMEOUT_MIN_MS", "SUPERVM_DEBUG",
-                                            "SUPERVM_ISOLATE",    "SUPERVM_DRIVER_PROBE"};
+    static const char *const variables[] = {"SUPERVM_BACKENDS",     "SUPERVM_BACKEND_PATH",   "SUPERVM_VARIANT",
+                                            "SUPERVM_THREADS",      "SUPERVM_QUEUE_DEPTH",    "SUPERVM_MIN_BUCKET",
+                                            "SUPERVM_POOL_BYTES",   "SUPERVM_TIMEOUT_MS",     "SUPERVM_LOG",
+                                            "SUPERVM_CACHE_DIR",    "SUPERVM_CACHE_BYTES",    "SUPERVM_POLICY",
+                                            "SUPERVM_LEARN",        "SUPERVM_RECEIPTS",       "SUPERVM_PROBE_PERCENT",
+                                            "SUPERVM_PROFILE",      "SUPERVM_TIMEOUT_MIN_MS", "SUPERVM_DEBUG",
+                                            "SUPERVM_ISOLATE",      "SUPERVM_DRIVER_PROBE",   "SUPERVM_VERIFY",
+                                            "SUPERVM_LOAD_WARNING", "SUPERVM_LOAD_CRITICAL"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 
@@ -49,6 +50,8 @@ Test(config, defaults) {
     cr_assert_eq(config.number[SVMX__POOL_BYTES], 268435456);
     cr_assert_eq(config.number[SVMX__TIMEOUT_MS], 1500);
     cr_assert_eq(config.number[SVMX__TIMEOUT_MIN_MS], 50);
+    cr_assert_eq(config.number[SVMX__LOAD_WARNING], 70);
+    cr_assert_eq(config.number[SVMX__LOAD_CRITICAL], 90);
     cr_assert_eq(config.number[SVMX__LOG_LEVEL], SVMX_LOG_WARN);
     for (int i = 0; i < SVMX__SETTING_COUNT; i++) cr_assert_eq(config.source[i], SVMX_FROM_DEFAULT);
     svmx__config_free(&config);

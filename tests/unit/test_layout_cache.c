@@ -29,28 +29,31 @@ Test(layout_cache, on_a_device_with_memory) {
     struct svmx__layout layout = layout_on(0, 256);
     cr_assert_eq(layout.slot_count, 4);
     cr_assert_eq(layout.alignment, 256);
+    cr_assert_eq(layout.guard_bytes, 256, "so that the first output is aligned");
     cr_assert_eq(layout.scratch_bytes_per_unit, 12);
     cr_assert_eq(layout.place[0], SVMX__PLACE_OUTPUT);
     cr_assert_eq(layout.place[1], SVMX__PLACE_VALUE);
     cr_assert_eq(layout.place[2], SVMX__PLACE_INPUT);
     cr_assert_eq(layout.place[3], SVMX__PLACE_INPUT);
     cr_assert_eq(layout.usage_staging_in, SVMX_USAGE_HOST_WRITE | SVMX_USAGE_COPY_SOURCE);
-    cr_assert_eq(layout.usage_staging_out, SVMX_USAGE_HOST_READ | SVMX_USAGE_COPY_TARGET);
+    cr_assert_eq(layout.usage_staging_out, SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE | SVMX_USAGE_COPY_TARGET);
     cr_assert_eq(layout.usage_inputs, SVMX_USAGE_KERNEL_READ | SVMX_USAGE_COPY_TARGET);
-    cr_assert_eq(layout.usage_outputs, SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_SOURCE);
+    cr_assert_eq(layout.usage_outputs, SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_SOURCE | SVMX_USAGE_COPY_TARGET);
     cr_assert_eq(layout.usage_scratch, SVMX_USAGE_KERNEL_READ | SVMX_USAGE_KERNEL_WRITE);
 }
 
 Test(layout_cache, on_a_device_that_binds_staging_memory) {
     struct svmx__layout layout = layout_on(SVMX_DEVICE_SHARES_MEMORY, 64);
     cr_assert_eq(layout.usage_staging_in, SVMX_USAGE_HOST_WRITE | SVMX_USAGE_KERNEL_READ);
-    cr_assert_eq(layout.usage_staging_out, SVMX_USAGE_HOST_READ | SVMX_USAGE_KERNEL_WRITE);
+    cr_assert_eq(layout.usage_staging_out,
+                 SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE | SVMX_USAGE_COPY_TARGET | SVMX_USAGE_KERNEL_WRITE);
     cr_assert_eq(layout.place[0], SVMX__PLACE_OUTPUT);
 }
 
 Test(layout_cache, on_host_memory) {
     struct svmx__layout layout = layout_on(SVMX_DEVICE_HOST_MEMORY, 0);
     cr_assert_eq(layout.alignment, 1, "none is 1");
+    cr_assert_eq(layout.guard_bytes, SVMX__GUARD_BYTES);
     cr_assert_eq(layout.place[0], SVMX__PLACE_HOST);
     cr_assert_eq(layout.place[1], SVMX__PLACE_VALUE);
     cr_assert_eq(layout.place[2], SVMX__PLACE_HOST);

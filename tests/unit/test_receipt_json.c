@@ -65,7 +65,8 @@ Test(receipt_json, every_field_in_its_place) {
         "\"backend\":\"reference\",\"name\":\"%s\",\"place\":\"host\",\"modelled\":false,\"driver\":\"%s\","
         "\"policy\":\"auto\",\"why\":\"best\",\"tasks\":2,\"units\":96,\"work\":97,\"bucket\":16384,\"bytes_in\":768,"
         "\"bytes_out\":384,\"copied_bytes\":5,\"launches\":1,\"redone\":0,\"reason\":\"\",\"learned\":true,"
-        "\"first_use\":false,\"contended\":true,\"failed\":false,\"fused\":false,\"stretch\":false,\"expected_ns\":8,"
+        "\"first_use\":false,\"contended\":true,\"failed\":false,\"fused\":false,\"stretch\":false,\"compared\":false,"
+        "\"expected_ns\":8,"
         "\"setup_ns\":9,"
         "\"transfer_ns\":10,"
         "\"compute_ns\":11,"
@@ -179,7 +180,7 @@ Test(receipt_json, words_and_numbers_agree) {
         cr_assert(svmx__why_number(svmx__why_word(i), &number));
         cr_assert_eq(number, i <= SVMX_WHY_SPLIT ? i : 0);
         cr_assert(svmx__verdict_number(svmx__verdict_word(i), &number));
-        cr_assert_eq(number, i <= SVMX_NO_DEVICE ? i : 0);
+        cr_assert_eq(number, i <= SVMX_OVERLOADED ? i : 0);
         cr_assert(svmx__place_number(svmx__place_word(i), &number));
         cr_assert_eq(number, i <= SVMX__ON_DEVICE ? i : 0);
     }

@@ -1,0 +1,57 @@
+#!/bin/sh
+# fault-report.sh [--long] [BUILD-FOLDER]: injects faults into every backend that can be had here and prints what became of them.
+#
+# A table of faults and backends; a cell is survived / injected: all answers right, none missing, none twice, and the device
+# serves again. Each fault is injected at the first, second and fifth call that it can be had at; with --long at the first and
+# then every twentieth of 200 batches over all operations (about half an hour on two cores). "-": the backend has no such call. Builds in build/gcc if no folder of a
+# build is given. The status is 0 if every cell is 100 %. The suite behind it is tests/integration/fault_sweep.c, which `make
+# check` runs too; faults at every call of the plugin ABI, of OpenCL and of Level Zero are in test_faults, test_opencl_faults and
+# test_levelzero_faults, and crashes and calls that never return in test_isolate.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+. "$(dirname "$0")/common.sh"
+
+long= folder=
+for argument; do
+    case $argument in
+    -h | --help) help ;;
+    --long) long=--long ;;
+    -*) die "unknown argument '$argument'; see --help" ;;
+    *) folder=$(CDPATH='' cd "$argument" && pwd) || exit 1 ;;
+    esac
+done
+if [ -z "$folder" ]; then
+    build gcc --enable-werror CC=gcc || exit 1
+    folder=$top/build/gcc
+fi
+[ -f "$folder/Makefile" ] || die "$folder is no folder of a build: give one that configure made"
+log=$folder/fault-report.log
+quietly "$folder/fault-report-make.log" make -C "$folder" -j"$jobs" tests/integration/fault_sweep backends.stamp test-backends.stamp tests/drivers/ze_cpu/ze_cpu.so || exit 1
+
+say "faults: $log"
+(cd "$folder" && mkdir -p tests/run && SVMX_TEST_BACKEND_PATH=$folder/backends SUPERVM_BACKEND_PATH=$folder/backends \
+    SVMX_TEST_BUILDDIR=$folder SUPERVM_PROFILE=off SUPERVM_CACHE_DIR=off ./tests/integration/fault_sweep $long) >"$log" 2>&1
+status=$?
+grep '^skipped' "$log" | sed 's/^skipped [^,]*, //' | sort -u | sed 's/^/skipped: /'
+
+awk -F'|' '
+    $1 == "cell" {
+        if (!($2 in row)) { row[$2] = ++rows; fault[rows] = $2 }
+        if (!($3 in column)) { column[$3] = ++columns; backend[columns] = $3 }
+        cell[$2, $3] = $5 " / " $4
+        injected += $4; survived += $5; redone += $6
+    }
+    END {
+        if (!rows) exit
+        line = "| survived / injected |"; rule = "|---|"
+        for (c = 1; c <= columns; c++) { line = line " " backend[c] " |"; rule = rule "---|" }
+        print line; print rule
+        for (r = 1; r <= rows; r++) {
+            line = "| " fault[r] " |"
+            for (c = 1; c <= columns; c++) line = line " " ((fault[r], backend[c]) in cell ? cell[fault[r], backend[c]] : "-") " |"
+            print line
+        }
+        printf "\nfaults injected: %d, survived: %d (%.4g %%), launches redone: %d\n", injected, survived, injected ? 100 * survived / injected : 0, redone
+    }' "$log"
+[ "$status" -eq 0 ] || { grep -vE '^(cell|skipped)' "$log" | tail -n 20; exit 1; }

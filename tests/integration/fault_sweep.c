@@ -1,0 +1,238 @@
+/*
+ * fault_sweep.c: every fault of faulty.h on every backend that is there: all answers right, none missing, none twice, and the
+ * device serves again once the fault is over.
+ *
+ *   fault_sweep [--long]     --long: more calls, more batches, all operations
+ *
+ * Prints a line for each fault and backend, "cell|FAULT|BACKEND|INJECTED|SURVIVED|REDONE", which scripts/fault-report.sh
+ * makes a table of, and `N passed, N failed, N skipped`: a cell is passed if all that was injected was survived. Wrong bits
+ * and stale results can only be seen by comparison, so these run under verify=full. A plain program: the backends are real.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "../drivers/ze_cpu/use.h"
+#include "faulty.h"
+#include "trial.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+/* Instances that hang are abandoned on purpose. */
+SVMX_EXPORT int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void) { return 1; }
+
+enum { PATIENCE_MS = 60000, HANG_MS = 300, SIZE = 3000 };
+
+static unsigned passed, failed, skipped;
+static bool is_long;
+
+static const char *const fault_names[FAULTS] = {"out of memory",  "build failure", "launch fails", "wait fails",
+                                                "device lost",    "hang",          "flipped bit",  "stale results",
+                                                "short readback", "overlong write"};
+
+struct backend {
+    const char *label, *plugin, *select; /* select: "" or ":DEVICE" */
+    bool has_tickets, reads_back;
+};
+static const struct backend backends[] = {{"opencl (PoCL)", "opencl", "", true, false},
+                                          {"levelzero (ze_cpu)", "levelzero", "", true, true},
+                                          {"sim (separate)", "sim", ":rtx4090-wgpu", true, true},
+                                          {"sim (shared)", "sim", ":integrated", true, false},
+                                          {"simd", "simd", "", false, false}};
+enum { BACKENDS = sizeof backends / sizeof *backends };
+
+/* ---- one run ------------------------------------------------------------------------------------------------------ */
+
+static void be_silent(void *user, enum svmx_log_level level, const char *text) {
+    (void)user, (void)level;
+    if (getenv("SVMX_TEST_VERBOSE")) fprintf(stderr, "      %s\n", text);
+}
+
+static svmx_executor_t *open_faulty(const struct backend *backend, enum fault fault) {
+    static const struct svmx_plugin *const plugins[] = {&faulty_plugin};
+    char list[64];
+    const bool beside_simd = strcmp(backend->plugin, "simd") != 0;
+    (void)snprintf(list, sizeof list, "+faulty%s%s,stop", backend->select, beside_simd ? ",simd" : "");
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = list,
+                                         .policy = "order",
+                                         .timeout_ms = fault == FAULT_HANG ? HANG_MS : PATIENCE_MS,
+                                         .verify = fault == FAULT_FLIP || fault == FAULT_STALE ? "full" : "off",
+                                         .static_plugins = plugins,
+                                         .static_plugin_count = 1,
+                                         .log = be_silent,
+                                         .log_level = SVMX_LOG_WARN};
+    svmx_executor_t *executor = NULL;
+    struct svmx_error error = {SVMX_OK, ""};
+    if (svmx_open(&executor, &options, &error) != SVMX_OK) printf("    %s: %s\n", backend->label, error.text);
+    return executor;
+}
+
+static void count_done(svmx_batch_t *batch, enum svmx_status status, void *user) {
+    (void)batch;
+    if (status == SVMX_OK) atomic_fetch_add((atomic_uint *)user, 1);
+}
+
+/* Runs an example; its outputs, to be freed, if it ended once and well. */
+static unsigned char *run_once(svmx_executor_t *executor, uint32_t id, uint64_t seed, uint64_t *bytes,
+                               struct svmx_receipt *receipt) {
+    struct svmx_op op = {.size = sizeof op};
+    struct svmx_example example = {0};
+    svmx_batch_t *batch = NULL;
+    unsigned char *outputs = NULL;
+    atomic_uint ends = 0;
+    for (uint32_t i = 0; svmx_op_get(executor, i, &op) == SVMX_OK && op.id != id; i++) continue;
+    if (svmx_example_create(executor, id, SIZE, seed, &example) == SVMX_OK &&
+        svmx_batch_create(executor, &batch) == SVMX_OK && svmx_batch_on_done(batch, count_done, &ends) == SVMX_OK &&
+        svmx_batch_add(batch, id, example.args, example.arg_count) == SVMX_OK && svmx_run(batch) == SVMX_OK &&
+        svmx_receipt_get(batch, 0, receipt) == SVMX_OK && atomic_load(&ends) == 1) {
+        *bytes = example_outputs(&op, &example, NULL);
+        outputs = malloc((size_t)*bytes + 1);
+        if (outputs) (void)example_outputs(&op, &example, outputs);
+    }
+    svmx_batch_destroy(batch);
+    svmx_example_destroy(&example);
+    return outputs;
+}
+
+/* Is the answer that of the reference code? */
+static bool is_right(svmx_executor_t *executor, svmx_executor_t *reference, uint32_t op, uint64_t seed) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    uint64_t bytes = 0, expected_bytes = 0;
+    unsigned char *outputs = run_once(executor, op, seed, &bytes, &receipt),
+                  *expected = run_once(reference, op, seed, &expected_bytes, &receipt);
+    const bool right = outputs && expected && bytes == expected_bytes && memcmp(outputs, expected, (size_t)bytes) == 0;
+    if (!right) printf("    operation %u, seed %u: a wrong answer, or none\n", op, (unsigned)seed);
+    free(outputs);
+    free(expected);
+    return right;
+}
+
+/* The operations of the workload; the first of all is kept for seeing whether the device is back. */
+enum { PROBE = SVMX_OP_VEC_MUL_F32 };
+static uint32_t operations(svmx_executor_t *executor, uint32_t *ids, uint32_t most) {
+    static const uint32_t few[] = {SVMX_OP_VEC_ADD_F32, SVMX_OP_SUM_F32, SVMX_OP_SHA256};
+    struct svmx_op op = {.size = sizeof op};
+    uint32_t count = 0;
+    for (uint32_t i = 0; count < most && svmx_op_get(executor, i, &op) == SVMX_OK; i++) {
+        bool wanted = is_long && op.id != PROBE;
+        for (size_t k = 0; k < sizeof few / sizeof *few; k++) wanted = wanted || op.id == few[k];
+        if (wanted) ids[count++] = op.id;
+    }
+    return count;
+}
+
+/* Rebuilt, it serves; a rebuild takes its time. */
+static bool is_back(svmx_executor_t *executor) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    if (svmx_device_reset(executor, 0) != SVMX_OK) return false;
+    for (int i = 0; i < PATIENCE_MS / 10; i++) {
+        uint64_t bytes;
+        (void)svmx_prewarm(executor, PROBE, SIZE);
+        unsigned char *outputs = run_once(executor, PROBE, 1, &bytes, &receipt);
+        if (!outputs) return false;
+        free(outputs);
+        if (receipt.device == 0) return true;
+        (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    printf("    the device does not come back\n");
+    return false;
+}
+
+struct cell {
+    unsigned injected, survived;
+    uint64_t redone;
+};
+
+/* The fault at its n-th call. false: there is no such call, or no such backend. */
+static bool inject(const struct backend *backend, enum fault fault, unsigned number, svmx_executor_t *reference,
+                   struct cell *cell) {
+    enum { MOST = 64 };
+    uint32_t ids[MOST];
+    const bool early = fault == FAULT_ALLOC || fault == FAULT_BUILD;
+    if (early) faulty_arm(fault, number);
+    svmx_executor_t *executor = open_faulty(backend, fault);
+    if (!executor) return false;
+    const uint32_t count = operations(executor, ids, MOST), batches = is_long ? 200 : 2 * count;
+    for (uint32_t i = 0; i < count; i++) (void)svmx_prewarm(executor, ids[i], SIZE);
+    if (!early) faulty_arm(fault, number);
+    bool survived = true;
+    for (uint32_t i = 0; i < batches; i++) survived = is_right(executor, reference, ids[i % count], i) && survived;
+    struct svmx_stats stats = {.size = sizeof stats};
+    (void)svmx_stats_get(executor, &stats);
+    const unsigned injected = faulty.injected;
+    faulty_arm(FAULT_NONE, 0);
+    survived = survived && is_back(executor);
+    cell->injected += injected;
+    cell->survived += injected && survived;
+    cell->redone += stats.fallbacks;
+    if (!survived) printf("    %s, %s, call %u\n", fault_names[fault], backend->label, number);
+    svmx_close(executor);
+    return injected > 0;
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------------------- */
+
+static bool applies(const struct backend *backend, enum fault fault) {
+    switch (fault) {
+    case FAULT_ALLOC:
+    case FAULT_WAIT:
+    case FAULT_HANG:
+    case FAULT_LONG:
+        return backend->has_tickets; /* in the caller's memory there is nothing to allocate, wait for, guard */
+    case FAULT_SHORT: return backend->reads_back;
+    default: return true;
+    }
+}
+
+/* Why a backend cannot be had here; NULL: it can, and faulty.h has it. */
+static const char *choose(const struct backend *backend) {
+    const char *path = getenv("SVMX_TEST_BACKEND_PATH");
+    const char *pocl = "/etc/OpenCL/vendors/pocl.icd", *sanitizer = getenv("SVMX_TEST_SANITIZER");
+    if (!path) return "SVMX_TEST_BACKEND_PATH does not say where plugins are";
+    (void)snprintf(faulty.path, sizeof faulty.path, "%s/%s.so", path, backend->plugin);
+    if (access(faulty.path, R_OK) != 0) return "this build does not have it";
+    if (strcmp(backend->plugin, "opencl") == 0) {
+        if (sanitizer && strstr(sanitizer, "thread")) return "the thread sanitizer does not know PoCL's threads";
+        if (access(pocl, R_OK) != 0) return "there is no PoCL (package pocl-opencl-icd)";
+        (void)setenv("OCL_ICD_VENDORS", pocl, 1);
+    }
+    if (strcmp(backend->plugin, "levelzero") == 0) {
+        if (ze_cpu_missing()) return ze_cpu_missing();
+        ze_cpu_use("sweep");
+    }
+    return NULL;
+}
+
+static void sweep(const struct backend *backend, svmx_executor_t *reference) {
+    static const unsigned few[] = {1, 2, 5};
+    const char *missing = choose(backend);
+    for (uint32_t fault = 0; fault < FAULTS; fault++) {
+        struct cell cell = {0, 0, 0};
+        if (!applies(backend, fault)) continue;
+        if (missing) {
+            printf("skipped %s, %s: %s\n", fault_names[fault], backend->label, missing);
+            skipped++;
+            continue;
+        }
+        for (unsigned i = 0; i < (is_long ? 200 : sizeof few / sizeof *few); i += is_long ? 20 : 1)
+            if (!inject(backend, fault, is_long ? i + 1 : few[i], reference, &cell)) break;
+        printf("cell|%s|%s|%u|%u|%llu\n", fault_names[fault], backend->label, cell.injected, cell.survived,
+               (unsigned long long)cell.redone);
+        const bool good = cell.injected && cell.injected == cell.survived;
+        passed += good;
+        failed += !good;
+        (void)fflush(stdout);
+    }
+}
+
+int main(int argc, char **argv) {
+    const struct svmx_options plain = {.size = sizeof plain, .backends = "none", .log = be_silent};
+    svmx_executor_t *reference = NULL;
+    is_long = argc > 1 && strcmp(argv[1], "--long") == 0;
+    if (svmx_open(&reference, &plain, NULL) != SVMX_OK) return 1;
+    for (size_t i = 0; i < BACKENDS; i++) sweep(&backends[i], reference);
+    svmx_close(reference);
+    printf("%u passed, %u failed, %u skipped\n", passed, failed, skipped);
+    return failed != 0;
+}

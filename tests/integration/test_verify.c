@@ -1,0 +1,236 @@
+/*
+ * test_verify.c: launches that are computed on a second backend and compared: what is drawn, who is found to be wrong, and
+ * that the right answer reaches the caller whoever it was.
+ *
+ * Device 0 is that of fake.h, device 1 that of liar.h, device 2 the reference code.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/executor.h"
+#include "faults_fixture.h"
+#include "liar.h"
+
+#include <math.h>
+
+enum { FAKE, LIAR, REFERENCE };
+
+static const struct svmx_plugin *const both[] = {&fake_plugin, &liar_plugin};
+
+static svmx_executor_t *open_both(const char *verify) {
+    struct svmx_options options = fake_options();
+    options.backends = "fake,liar,stop";
+    options.static_plugins = both;
+    options.static_plugin_count = 2;
+    options.verify = verify;
+    options.log = silent;
+    return open_with(&options);
+}
+
+/* Both have proved themselves. */
+static svmx_executor_t *open_warm(const char *verify) {
+    fake_start();
+    liar_lies = 0;
+    svmx_executor_t *executor = open_both(verify);
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, TRIAL_ITEMS), SVMX_OK);
+    cr_assert_eq(run_trial(executor).device, FAKE);
+    return executor;
+}
+
+static void close_clean(svmx_executor_t *executor) {
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+static struct svmx_stats stats_of(svmx_executor_t *executor) {
+    struct svmx_stats stats = {.size = sizeof stats};
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    return stats;
+}
+
+/* ---- what is compared -------------------------------------------------------------------------------------------- */
+
+Test(verify, full_compares_every_launch_and_off_none) {
+    svmx_executor_t *executor = open_warm("full");
+    for (int i = 0; i < 5; i++) cr_assert(run_trial(executor).flags & SVMX_RECEIPT_COMPARED);
+    cr_assert_eq(stats_of(executor).compared, 6);
+    cr_assert_eq(stats_of(executor).differed, 0);
+    close_clean(executor);
+    executor = open_warm(NULL);
+    for (int i = 0; i < 5; i++) cr_assert(!(run_trial(executor).flags & SVMX_RECEIPT_COMPARED));
+    cr_assert_eq(stats_of(executor).compared, 0);
+    close_clean(executor);
+}
+
+Test(verify, a_sample_is_about_as_large_as_asked_for) {
+    enum { RUNS = 400 };
+    svmx_executor_t *executor = open_warm("sample:0.25");
+    unsigned compared = 0;
+    for (int i = 0; i < RUNS; i++) compared += (run_trial(executor).flags & SVMX_RECEIPT_COMPARED) != 0;
+    cr_assert(compared > RUNS / 10 && compared < RUNS / 2, "%u of %d", compared, RUNS); /* seven deviations off */
+    close_clean(executor);
+}
+
+Test(verify, a_batch_has_a_wish_of_its_own) {
+    svmx_executor_t *executor = open_warm("off");
+    static const struct {
+        const char *verify;
+        uint32_t compared;
+    } wishes[] = {{"full", SVMX_RECEIPT_COMPARED}, {"off", 0}, {"sample:1", SVMX_RECEIPT_COMPARED}, {NULL, 0}};
+    struct trial trial;
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++) {
+        struct svmx_receipt receipt = {.size = sizeof receipt};
+        cr_assert_eq(svmx_batch_set_verify(batch, wishes[i].verify), SVMX_OK);
+        cr_assert_eq(svmx_run(batch), SVMX_OK);
+        cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+        cr_assert_eq(receipt.flags & SVMX_RECEIPT_COMPARED, wishes[i].compared, "wish %zu", i);
+        cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    }
+    cr_assert_eq(svmx_batch_set_verify(batch, "often"), SVMX_ERR_ARGUMENT);
+    cr_assert_not_null(strstr(svmx_batch_error(batch), "sample:P"));
+    cr_assert_eq(svmx_batch_set_verify(NULL, "off"), SVMX_ERR_ARGUMENT);
+    svmx_batch_destroy(batch);
+    close_clean(executor);
+}
+
+Test(verify, what_computes_in_the_callers_memory_is_compared_with_the_reference_code) {
+    struct svmx_options options = fake_options();
+    fake_start();
+    fake.flags = SVMX_DEVICE_HOST_MEMORY | SVMX_DEVICE_INLINE;
+    options.verify = "full";
+    options.log = silent;
+    svmx_executor_t *executor = open_with(&options);
+    cr_assert(run_trial(executor).flags & SVMX_RECEIPT_COMPARED);
+    fake.wrong_bytes = true;
+    struct svmx_receipt receipt = run_trial(executor);
+    cr_assert_eq(receipt.device, 1);
+    cr_assert_eq(receipt.redone, 1);
+    cr_assert(!(receipt.flags & SVMX_RECEIPT_COMPARED), "there is nothing to compare the reference code with");
+    close_clean(executor);
+}
+
+/* A sum that is no number on every device is no difference. */
+Test(verify, no_number_is_equal_to_itself) {
+    svmx_executor_t *executor = open_warm("full");
+    float out[4], a[4] = {INFINITY, NAN, -INFINITY, 1}, b[4] = {-INFINITY, 1, INFINITY, NAN};
+    svmx_batch_t *batch;
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    cr_assert_eq(svmx_vec_add_f32(batch, out, a, b, 4), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert_eq(receipt.device, FAKE);
+    cr_assert(receipt.flags & SVMX_RECEIPT_COMPARED);
+    for (int i = 0; i < 4; i++) cr_assert(isnan(out[i]));
+    svmx_batch_destroy(batch);
+    close_clean(executor);
+}
+
+/* ---- who is wrong ------------------------------------------------------------------------------------------------ */
+
+Test(verify, a_device_that_is_wrong_is_quarantined_and_the_answer_is_right) {
+    svmx_executor_t *executor = open_warm("full");
+    fake.wrong_bytes = true;
+    struct svmx_receipt receipt = run_trial(executor);
+    cr_assert_eq(receipt.device, LIAR);
+    cr_assert_eq(receipt.redone, 1);
+    cr_assert_not_null(strstr(receipt.reason, "wrong bytes in task 0"), "'%s'", receipt.reason);
+    cr_assert(receipt.flags & SVMX_RECEIPT_COMPARED, "the second answer was not compared");
+    cr_assert_eq(device_at(executor, FAKE).quarantined, 1);
+    cr_assert_eq(device_at(executor, LIAR).quarantined, 0);
+    cr_assert_eq(stats_of(executor).differed, 1);
+    cr_assert_eq(run_trial(executor).device, LIAR, "it got the operation again");
+    close_clean(executor);
+}
+
+Test(verify, a_witness_that_is_wrong_is_quarantined_and_the_device_is_believed) {
+    svmx_executor_t *executor = open_warm("full");
+    liar_lies = 1;
+    struct svmx_receipt receipt = run_trial(executor);
+    cr_assert_eq(receipt.device, FAKE);
+    cr_assert_eq(receipt.redone, 0);
+    cr_assert(receipt.flags & SVMX_RECEIPT_COMPARED);
+    cr_assert_eq(device_at(executor, FAKE).quarantined, 0);
+    cr_assert_eq(device_at(executor, LIAR).quarantined, 1);
+    cr_assert_not_null(strstr(device_at(executor, LIAR).health_reason, "as a witness"), "'%s'",
+                       device_at(executor, LIAR).health_reason);
+    receipt = run_trial(executor); /* with the reference code for a witness */
+    cr_assert_eq(receipt.device, FAKE);
+    cr_assert_eq(stats_of(executor).differed, 1);
+    close_clean(executor);
+}
+
+Test(verify, if_both_are_wrong_the_reference_code_answers) {
+    svmx_executor_t *executor = open_warm("full");
+    fake.wrong_bytes = true;
+    liar_lies = 2;
+    struct svmx_receipt receipt = run_trial(executor);
+    cr_assert_eq(receipt.device, REFERENCE);
+    cr_assert_eq(device_at(executor, FAKE).quarantined, 1);
+    cr_assert_eq(device_at(executor, LIAR).quarantined, 1);
+    close_clean(executor);
+}
+
+Test(verify, under_the_policy_gpu_a_wrong_answer_is_an_error) {
+    svmx_executor_t *executor = open_warm("full");
+    struct trial trial;
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    cr_assert_eq(svmx_batch_set_policy(batch, SVMX_POLICY_GPU), SVMX_OK);
+    fake.wrong_bytes = true;
+    cr_assert_eq(svmx_run(batch), SVMX_ERR_WRONG_RESULT);
+    cr_assert(trial_is_untouched(&trial), "wrong bytes reached the caller");
+    svmx_batch_destroy(batch);
+    close_clean(executor);
+}
+
+/* Many tasks in one launch: the first wrong one is named, and the others are right too. */
+Test(verify, wrong_bytes_of_one_task_of_many_are_found) {
+    enum { TASKS = 50 };
+    static struct trial trials[TASKS];
+    svmx_executor_t *executor = open_warm("full");
+    svmx_batch_t *batch;
+    fake.wrong_bytes = true;
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    for (unsigned i = 0; i < TASKS; i++) {
+        trial_fill(&trials[i], i);
+        cr_assert_eq(trial_add(&trials[i], batch), SVMX_OK);
+    }
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    for (unsigned i = 0; i < TASKS; i++) cr_assert(trial_is_right(&trials[i]), "task %u", i);
+    svmx_batch_destroy(batch);
+    close_clean(executor);
+}
+
+/* ---- the setting ------------------------------------------------------------------------------------------------- */
+
+Test(verify, what_may_be_said) {
+    static const struct {
+        const char *text;
+        double share;
+    } good[] = {{"off", 0},
+                {"full", 1},
+                {"sample:0", 0},
+                {"sample:1", 1},
+                {"sample:1.000", 1},
+                {"sample:0.5", 0.5},
+                {"sample:0.015625", 0.015625}};
+    static const char *const bad[] = {
+        "",           "on",          "Full",        "sample",   "sample:",    "sample:.5",   "sample:1.",
+        "sample:1.1", "sample:00.1", "sample:-0.5", "sample:2", "sample:0,5", "sample:1e-3", "sample:0.0000000001"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        uint64_t share = 1234;
+        cr_assert(svmx__verify_parse(good[i].text, &share), "%s", good[i].text);
+        cr_assert_eq(share, (uint64_t)(good[i].share * (double)SVMX__VERIFY_ALL), "%s", good[i].text);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint64_t share = 1234;
+        cr_assert(!svmx__verify_parse(bad[i], &share), "%s", bad[i]);
+        cr_assert_eq(share, 1234);
+        struct svmx_options options = fake_options();
+        struct svmx_error error;
+        svmx_executor_t *executor;
+        options.verify = bad[i];
+        cr_assert_eq(svmx_open(&executor, &options, &error), SVMX_ERR_ARGUMENT);
+        cr_assert_not_null(strstr(error.text, "options.verify"), "'%s'", error.text);
+    }
+}
