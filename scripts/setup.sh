@@ -4,7 +4,8 @@
 #   quickstart   compiler, make, autotools, xxHash: enough for the library, the command and the SIMD plugin; and, where
 #                they are to be had, libsecp256k1 and libsodium, without which a few operations are off, the headers and
 #                the loader of OpenCL, without which its plugin is off, and PoCL, an OpenCL driver for the CPU; those of
-#                Level Zero; and Python and Chart.js, without which scans and benchmarks have no page
+#                Level Zero and the compilers of its device code; and Python and Chart.js, without which scans and
+#                benchmarks have no page
 #   test         all that scripts/test.sh uses: clang, g++, Python, Criterion, OpenSSL, the libraries of signatures, and
 #                three OpenCL drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to be had, the packages of gpu
 #                and Level Zero, and Chromium with its driver and Selenium, without which pages are not tested
@@ -24,7 +25,7 @@ quickstart="gcc libc6-dev make autoconf automake libtool pkg-config libxxhash-de
 tests="$quickstart clang clang-format g++ python3 binutils xz-utils libcriterion-dev libssl-dev"
 tests="$tests libsecp256k1-dev libsodium-dev"
 opencl="opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd"
-levelzero="libze-dev"
+levelzero="libze-dev clang-15 llvm-spirv-15 spirv-tools"
 tests="$tests $opencl mesa-opencl-icd oclgrind"
 gpu="clang-15 libclc-15-dev llvm-spirv-15 spirv-tools"
 report="python3 libjs-chart.js"
@@ -91,6 +92,7 @@ quietly "$top/build/apt-update.log" apt update || [ -z "$missing" ] ||
 [ -z "$missing" ] || quietly "$top/build/apt-install.log" apt_install $missing ||
     die "apt-get failed; these packages are needed:$missing"
 for package in $extra; do
-    apt_install "$package" >"$top/build/apt-extra.log" 2>&1 || say "set-up: going on without $package: no such package"
+    apt_install "$package" >"$top/build/apt-extra.log" 2>&1 ||
+        say "set-up: going on without $package: $(tail -n 1 "$top/build/apt-extra.log")"
 done
 say "set-up: done"

@@ -2,8 +2,8 @@
 # test.sh [--again] [CONFIGURATION...]: builds svmx in every configuration and runs all tests.
 #
 #   gcc      gcc, warnings are errors: every suite
-#   clang    the same with clang, but for the contract on devices of OpenCL and Level Zero
-#   asan     gcc with the address and undefined-behaviour sanitizers: every suite but that one
+#   clang    the same with clang: the suites in C, but for the contract on devices of OpenCL and Level Zero
+#   asan     gcc with the address and undefined-behaviour sanitizers: every suite but that contract
 #   tsan     gcc with the thread sanitizer: the thread suites, which are plain C
 #   dist     make distcheck: the tarball builds out of tree, installs, is used by a stranger's program, uninstalls
 #   gpu      device code compiles for a GPU of NVIDIA and one of AMD without spills, and to valid SPIR-V
@@ -41,10 +41,29 @@ forget_failures() {
     done
 }
 
+# suites_of CONFIGURATION: for make, which knows the lists; a variable that nobody reads where all are wanted.
+suites_of() {
+    case $1 in
+    clang) echo 'TESTS=$(criterion_suites) $(plain_suites)' ;;
+    tsan) echo 'TESTS=$(plain_suites)' ;;
+    *) echo SUITES=all ;;
+    esac
+}
+
+# programs_of CONFIGURATION: likewise, what has to be built for them.
+programs_of() {
+    case $1 in
+    tsan) echo 'check_PROGRAMS=$(plain_suites)' ;;
+    *) echo PROGRAMS=all ;;
+    esac
+}
+
 # check NAME CONFIGURE-ARGUMENT...: builds a configuration and runs its suites. A build that fails leaves a log without a
 # count, which is a failure in the sum; what its suites said the last time is no news.
 check() {
     name=$1
+    suites=$(suites_of "$name")
+    programs=$(programs_of "$name")
     if ! build "$@" || ! build_suites "$name"; then
         echo "build/$name/make-output.log" >>"$logs"
         return
@@ -55,16 +74,15 @@ check() {
     without=
     # compiling all device code once is enough, and so is a browser
     [ "$name" = gcc ] || without="SVMX_TEST_NO_OPENCL_CONTRACT=1 SVMX_TEST_NO_BROWSER=1"
-    suites=SUITES=all # a variable that nobody reads
-    [ "$name" != tsan ] || suites='TESTS=$(plain_suites)' # make knows which
     # shellcheck disable=SC2086
-    env $without make -C "build/$name" -j"$jobs" check RECHECK_LOGS= "$suites" >"build/$name/check-output.log" 2>&1 ||
+    env $without make -C "build/$name" -j"$jobs" check RECHECK_LOGS= "$suites" "$programs" \
+        >"build/$name/check-output.log" 2>&1 ||
         grep -E '^(FAIL|ERROR|XPASS)' "build/$name/check-output.log"
     make -s -C "build/$name" --no-print-directory list-test-logs "$suites" | sed "s|^|build/$name/|" >>"$logs"
 }
 
 # The suites are programs too: built, and none run.
-build_suites() { quietly "build/$1/make-output.log" make -C "build/$1" -j"$jobs" check TESTS=; }
+build_suites() { quietly "build/$1/make-output.log" make -C "build/$1" -j"$jobs" check TESTS= "$programs"; }
 
 # distcheck is one suite, in the gcc build; its count is that of installcheck.
 check_dist() {
@@ -72,7 +90,7 @@ check_dist() {
     [ -z "$again" ] || rm -f build/gcc/distcheck.log
     if build gcc --enable-werror CC=gcc; then
         say "dist: make distcheck"
-        quietly build/gcc/distcheck-output.log make -C build/gcc distcheck.log && return
+        quietly build/gcc/distcheck-output.log make -C build/gcc -j"$jobs" distcheck.log && return
     fi
     rm -f build/gcc/distcheck.log
 }

@@ -438,6 +438,14 @@ struct svmx_options {
      * this and at most timeout_ms; default 50. As large as timeout_ms: every launch has timeout_ms. */
     uint32_t timeout_min_ms;
     uint32_t debug; /* SUPERVM_DEBUG: 1: the log gets the way of every launch, whatever log_level is; default 0 */
+
+    /* SUPERVM_ISOLATE: backends that run in a process of their own each, "opencl,levelzero": a driver that crashes there is a
+     * device that is lost, not the end of this program. Costs some copies and system calls a launch. Default "" = none. */
+    const char *isolate;
+    /* SUPERVM_DRIVER_PROBE: before a plugin with drivers behind it is loaded, another process does so and lists its devices: a
+     * driver that crashes or hangs there costs that backend only. auto: once for each set of drivers, where cache_dir can
+     * keep the verdict; on: also without that, at each svmx_open; off. Default auto. */
+    const char *driver_probe;
 };
 
 /* ---- devices and the load report ---- */

@@ -70,6 +70,14 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
                        "file that keeps what was measured, absolute; off = none", PROFILE_FILE, 0, 0, FIELD(profile)},
     [SVMX__DEBUG] = {"debug", "SUPERVM_DEBUG", "0",
                      "1 = the log has a line of the way of every launch, at any log_level", NUMBER, 0, 1, FIELD(debug)},
+    [SVMX__ISOLATE] = {"isolate", "SUPERVM_ISOLATE", "",
+                       "backends that run in a process of their own, ',' between; a crash there is a lost device", TEXT,
+                       0, 0, FIELD(isolate)},
+    [SVMX__DRIVER_PROBE] =
+        {"driver_probe", "SUPERVM_DRIVER_PROBE", "auto",
+         "try drivers in another process before they are loaded here: auto = where cache_dir keeps the "
+         "verdict; on; off",
+         TEXT, 0, 0, FIELD(driver_probe)},
 };
 
 /* An absolute path or "off", with a default that depends on the rest. */

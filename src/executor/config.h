@@ -31,6 +31,8 @@ enum svmx__setting {
     SVMX__RECEIPTS,
     SVMX__PROFILE, /* likewise */
     SVMX__DEBUG,
+    SVMX__ISOLATE,
+    SVMX__DRIVER_PROBE,
     SVMX__SETTING_COUNT
 };
 

@@ -46,19 +46,51 @@ static enum svmx_status copy_options(const struct svmx_options *given, struct sv
     return check_goal(options->goal, why);
 }
 
+/* A call of a plugin in another process that takes longer never returns: as long as a self-test has, and never so short that
+ * a busy machine could not start a process. */
+static uint64_t patience_ns(const struct svmx_executor *executor) {
+    const uint64_t ns = 20 * executor->config.number[SVMX__TIMEOUT_MS] * UINT64_C(1000000);
+    const uint64_t least_ns = UINT64_C(3000000000);
+    return ns > least_ns ? ns : least_ns;
+}
+
+/* Whether drivers are tried first, and where the verdict is kept; NULL: nowhere. */
+static enum svmx_status read_driver_probe(const struct svmx_executor *executor, bool *probe, const char **folder,
+                                          struct svmx__text *why) {
+    const char *text = executor->config.text[SVMX__DRIVER_PROBE], *cache = executor->config.text[SVMX__CACHE_DIR];
+    *folder = strcmp(cache, "off") == 0 ? NULL : cache;
+    *probe = strcmp(text, "on") == 0 || (strcmp(text, "auto") == 0 && *folder);
+    if (*probe || strcmp(text, "auto") == 0 || strcmp(text, "off") == 0) return SVMX_OK;
+    return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s is '%.100s': give auto, on or off",
+                      executor->config.source[SVMX__DRIVER_PROBE] == SVMX_FROM_OPTIONS ? "options.driver_probe"
+                                                                                       : "SUPERVM_DRIVER_PROBE",
+                      text);
+}
+
 static enum svmx_status open_registry(struct svmx_executor *executor, const struct svmx_options *options,
                                       struct svmx__text *why) {
     const bool by_options = executor->config.source[SVMX__BACKENDS] == SVMX_FROM_OPTIONS;
+    const bool isolated_by_options = executor->config.source[SVMX__ISOLATE] == SVMX_FROM_OPTIONS;
+    const char *probe_folder;
+    bool probe;
+    enum svmx_status status = read_driver_probe(executor, &probe, &probe_folder, why);
+    if (status != SVMX_OK) return status;
     const struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
                                                  .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
                                                  .backend_path = executor->config.text[SVMX__BACKEND_PATH],
                                                  .static_plugins = options->static_plugins,
                                                  .static_plugin_count = options->static_plugin_count,
+                                                 .isolate = executor->config.text[SVMX__ISOLATE],
+                                                 .isolate_origin =
+                                                     isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
+                                                 .isolate_limit_ns = patience_ns(executor),
+                                                 .probe = probe,
+                                                 .probe_folder = probe_folder,
                                                  .named_only = svmx__config_is_secure(),
                                                  .reference = &svmx__reference_plugin,
                                                  .maker = svmx__host_maker(executor),
                                                  .log = &executor->log};
-    enum svmx_status status = svmx__registry_open(&executor->registry, &config, why);
+    status = svmx__registry_open(&executor->registry, &config, why);
     if (status != SVMX_OK) return status;
     const struct svmx__backend *reference = &executor->registry.backends[executor->registry.backend_count - 1];
     svmx__reference_attach(reference->instance.self, executor->operations);

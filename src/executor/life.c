@@ -135,7 +135,7 @@ static void settle(struct svmx__life *life) {
     for (; life; life = life->before) {
         /* relaxed: whoever set it was joined just now, or has left the executor as svmx_close demands */
         if (!atomic_load_explicit(&life->abandoned, memory_order_relaxed)) continue;
-        life->backend->abandoned = true;
+        svmx__backend_abandon(life->backend);
         svmx__host_orphan(life->backend);
     }
 }

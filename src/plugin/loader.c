@@ -175,6 +175,21 @@ static enum svmx_status open_file(int folder, const char *path, int *fd, struct 
     return status;
 }
 
+enum svmx_status svmx__loader_check_program(const char *path, struct svmx__text *why) {
+    int folder_fd = -1, fd = -1;
+    struct stat info;
+    const char *slash = strrchr(path, '/');
+    char *folder = strndup(path, (size_t)(slash - path) + (slash == path));
+    if (!folder) return no_memory(why);
+    enum svmx_status status = open_folder(folder, &folder_fd, why);
+    free(folder);
+    if (status != SVMX_OK) return status;
+    status = open_file(folder_fd, path, &fd, &info, why);
+    (void)close(folder_fd);
+    if (status == SVMX_OK) (void)close(fd);
+    return status;
+}
+
 /* ---- what it says of itself ------------------------------------------------------------------------------- */
 
 enum svmx_status svmx__plugin_check(const struct svmx_plugin *data, const char *name, struct svmx__text *why) {

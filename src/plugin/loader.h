@@ -56,6 +56,10 @@ void svmx__loader_findings_free(struct svmx__findings *findings);
 enum svmx_status svmx__loader_inspect(const struct svmx__found *file, struct svmx__inspected *inspected,
                                       struct svmx__text *why);
 
+/* Whether a program at an absolute path, links in its folder's resolved, may be run: the same rules. PERMISSION, SYSTEM,
+ * MEMORY. */
+enum svmx_status svmx__loader_check_program(const char *path, struct svmx__text *why);
+
 /* Loads a file that passed. Its constructors run. It stays loaded, also after an error: never dlclose. SYSTEM (dlopen's
  * reason), ABI (it is not what was inspected). */
 enum svmx_status svmx__loader_load(const struct svmx__found *file, const struct svmx__inspected *inspected,

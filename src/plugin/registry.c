@@ -8,6 +8,7 @@
  */
 #include "plugin/registry.h"
 
+#include "isolate/probe.h"
 #include "plugin/abi.h"
 #include "plugin/loader.h"
 #include <stdio.h>
@@ -116,18 +117,79 @@ static void list_known(const struct opening *opening, char *out, size_t out_byte
     }
 }
 
+static enum svmx_status check_name(const struct opening *opening, const char *origin, uint32_t number,
+                                   const char *name) {
+    if (is_known(opening, name)) return SVMX_OK;
+    char known[256];
+    list_known(opening, known, sizeof known);
+    return svmx__fail(opening->why, SVMX_ERR_UNKNOWN, "%s: item %u: no backend '%s'; known: %s; folders searched: %s",
+                      origin, (unsigned)number, name, known,
+                      *opening->config->backend_path ? opening->config->backend_path : "none");
+}
+
 static enum svmx_status check_names(const struct opening *opening) {
     const struct svmx__selection *selection = &opening->registry->selection;
-    for (uint32_t i = 0; i < selection->item_count; i++) {
-        if (is_known(opening, selection->items[i].name)) continue;
-        char known[256];
-        list_known(opening, known, sizeof known);
-        return svmx__fail(opening->why, SVMX_ERR_UNKNOWN,
-                          "%s: item %u: no backend '%s'; known: %s; folders searched: %s", selection->origin,
-                          (unsigned)i + 1, selection->items[i].name, known,
-                          *opening->config->backend_path ? opening->config->backend_path : "none");
+    enum svmx_status status = SVMX_OK;
+    for (uint32_t i = 0; i < selection->item_count && status == SVMX_OK; i++)
+        status = check_name(opening, selection->origin, i + 1, selection->items[i].name);
+    return status;
+}
+
+/* ---- who gets a process of its own ------------------------------------------------------------------------ */
+
+/* The next name of the list, cut where it is too long to be one; false: no more. */
+static bool next_isolated(const char **list, char name[32]) {
+    if (!*list || !**list) return false;
+    const size_t length = strcspn(*list, ",");
+    (void)snprintf(name, 32, "%.*s", length < 31 ? (int)length : 31, *list);
+    *list += length + ((*list)[length] == ',');
+    return true;
+}
+
+/* A name that is not there may be a slip of the pen: then the user would believe to be safe. */
+static enum svmx_status check_isolated(const struct opening *opening) {
+    const char *list = opening->config->isolate;
+    enum svmx_status status = SVMX_OK;
+    char name[32];
+    for (uint32_t i = 1; status == SVMX_OK && next_isolated(&list, name); i++)
+        status = check_name(opening, opening->config->isolate_origin, i, name);
+    return status;
+}
+
+static bool is_isolated(const struct opening *opening, const char *backend) {
+    const char *list = opening->config->isolate;
+    char name[32];
+    while (next_isolated(&list, name))
+        if (strcmp(name, backend) == 0) return true;
+    return false;
+}
+
+static void isolated_free(struct svmx__isolated *isolated) {
+    while (isolated) {
+        struct svmx__isolated *next = isolated->next;
+        free(isolated->path);
+        free(isolated->backend_path);
+        free(isolated);
+        isolated = next;
     }
-    return SVMX_OK;
+}
+
+/* What starts processes for a plugin; NULL: no memory. */
+static const struct svmx__isolated *isolated_add(const struct opening *opening, const struct svmx_plugin *data,
+                                                 const char *path) {
+    struct svmx__isolated *isolated = calloc(1, sizeof *isolated);
+    if (!isolated) return NULL;
+    isolated->plugin = *data;
+    isolated->limit_ns = opening->config->isolate_limit_ns;
+    isolated->path = strdup(path);
+    isolated->backend_path = strdup(opening->config->backend_path);
+    if (!isolated->path || !isolated->backend_path) {
+        isolated_free(isolated);
+        return NULL;
+    }
+    isolated->next = opening->registry->isolated;
+    opening->registry->isolated = isolated;
+    return isolated;
 }
 
 /* ---- instances -------------------------------------------------------------------------------------------- */
@@ -145,8 +207,7 @@ static const char *missing_slot(const struct svmx_backend_ops *ops) {
     return NULL;
 }
 
-/* Makes instance.ops a table that has every slot that the core knows. */
-static enum svmx_status check_ops(struct svmx__backend *backend, struct svmx__text *reason) {
+enum svmx_status svmx__backend_check(struct svmx__backend *backend, struct svmx__text *reason) {
     const struct svmx_backend_ops *ops = backend->instance.ops;
     if (!ops) return svmx__fail(reason, SVMX_ERR_BACKEND, "open gave no table of functions (backend.ops is NULL)");
     if (ops->size < SVMX__ABI_1_0_OPS_BYTES)
@@ -187,11 +248,21 @@ static enum svmx_status host_make(const struct svmx__registry *registry, const c
     return SVMX_OK;
 }
 
+static enum svmx_status open_isolated(struct svmx__backend *backend) {
+    const struct svmx__isolated *isolated = backend->isolated;
+    const struct svmx__proxy_config config = {.name = backend->name,
+                                              .path = isolated->path,
+                                              .backend_path = isolated->backend_path,
+                                              .limit_ns = isolated->limit_ns};
+    return svmx__proxy_open(&config, backend->host, &backend->instance);
+}
+
 /* Has the plugin open an instance for a host that was made; `reason` says why not. */
 static enum svmx_status plugin_open(const struct svmx__registry *registry, struct svmx__backend *backend,
                                     struct svmx__text *reason) {
-    enum svmx_status status = backend->plugin->open(backend->host, &backend->instance);
-    if (status == SVMX_OK) return check_ops(backend, reason);
+    enum svmx_status status =
+        backend->isolated ? open_isolated(backend) : backend->plugin->open(backend->host, &backend->instance);
+    if (status == SVMX_OK) return svmx__backend_check(backend, reason);
     backend->instance.ops = NULL; /* outputs are set on success only; believe none */
     const char *said = registry->maker.last_error(registry->maker.user, backend->host);
     return svmx__fail(reason, status, "open failed with %s: %s", svmx_status_name(status),
@@ -200,18 +271,26 @@ static enum svmx_status plugin_open(const struct svmx__registry *registry, struc
 
 /* A backend before it is opened. */
 static enum svmx_status backend_make(const struct svmx__registry *registry, const struct svmx_plugin *plugin,
-                                     struct svmx__backend *backend, struct svmx__text *why) {
-    *backend = (struct svmx__backend){.plugin = plugin};
+                                     const struct svmx__isolated *isolated, struct svmx__backend *backend,
+                                     struct svmx__text *why) {
+    *backend = (struct svmx__backend){.plugin = plugin, .isolated = isolated};
     (void)snprintf(backend->name, sizeof backend->name, "%s", plugin->name);
     return host_make(registry, plugin->name, &backend->host, why);
 }
 
+static void say_ready(const struct svmx__backend *backend, struct svmx__text *reason) {
+    if (backend->isolated)
+        svmx__say(reason, "ready, in process %ld of its own", (long)svmx__proxy_process(&backend->instance));
+    else
+        svmx__say(reason, "ready");
+}
+
 /* Only the core's own lack of memory is an error of this function; what the plugin does goes to the outcome. */
 static enum svmx_status instance_open(struct opening *opening, const struct svmx_plugin *plugin,
-                                      struct outcome *outcome) {
+                                      const struct svmx__isolated *isolated, struct outcome *outcome) {
     struct svmx__registry *registry = opening->registry;
     struct svmx__backend *backend = &registry->backends[registry->backend_count];
-    enum svmx_status status = backend_make(registry, plugin, backend, opening->why);
+    enum svmx_status status = backend_make(registry, plugin, isolated, backend, opening->why);
     if (status != SVMX_OK) return status;
     outcome->status = plugin_open(registry, backend, &outcome->reason);
     /* a setting of the user's (variant, threads) that the backend cannot follow is not passed over */
@@ -219,6 +298,7 @@ static enum svmx_status instance_open(struct opening *opening, const struct svmx
     if (outcome->status == SVMX_OK) {
         outcome->verdict = SVMX_LOADED;
         registry->backend_count++;
+        say_ready(backend, &outcome->reason);
         return SVMX_OK;
     }
     outcome->verdict = outcome->status == SVMX_ERR_UNSUPPORTED ? SVMX_SKIPPED : SVMX_REFUSED;
@@ -264,9 +344,38 @@ static enum svmx_status linked_try(struct opening *opening, const struct candida
     if (status == SVMX_OK && !plugin->open)
         status = svmx__fail(&outcome->reason, SVMX_ERR_ABI, "it has no open function");
     if (status == SVMX_OK && not_requested(opening, plugin, false, outcome)) return SVMX_OK;
-    if (status == SVMX_OK) return instance_open(opening, plugin, outcome);
+    if (status == SVMX_OK && is_isolated(opening, candidate->name))
+        return svmx__fail(opening->why, SVMX_ERR_ARGUMENT,
+                          "%s names '%s', which is part of this program: only a plugin in a file can be isolated",
+                          opening->config->isolate_origin, candidate->name);
+    if (status == SVMX_OK) return instance_open(opening, plugin, NULL, outcome);
     outcome_set(outcome, SVMX_REFUSED, status);
     return SVMX_OK;
+}
+
+/* Those without drivers need no probe: what they do they do here anyway. */
+static bool is_probed(const struct opening *opening, const char *name) {
+    return opening->config->probe && strcmp(name, "simd") != 0 && strcmp(name, "sim") != 0;
+}
+
+/* DEVICE_LOST, with its reason: loading it here would have ended, or stopped, this process. */
+static enum svmx_status probe(const struct opening *opening, const struct candidate *candidate,
+                              struct svmx__text *reason) {
+    const uint64_t limit_ns = opening->config->isolate_limit_ns, most_ns = UINT64_C(10000000000);
+    const struct svmx__probe_config config = {.proxy = {.name = candidate->name,
+                                                        .path = candidate->file->path,
+                                                        .backend_path = opening->config->backend_path,
+                                                        .limit_ns = limit_ns < most_ns ? limit_ns : most_ns},
+                                              .folder = opening->config->probe_folder,
+                                              .log = opening->config->log};
+    struct svmx__registry *registry = opening->registry;
+    const struct svmx_host *host;
+    if (!is_probed(opening, candidate->name)) return SVMX_OK;
+    enum svmx_status status = host_make(registry, candidate->name, &host, reason);
+    if (status != SVMX_OK) return status;
+    status = svmx__probe(&config, host, reason);
+    registry->maker.release(registry->maker.user, host);
+    return status;
 }
 
 static enum svmx_status file_try(struct opening *opening, const struct candidate *candidate,
@@ -274,8 +383,14 @@ static enum svmx_status file_try(struct opening *opening, const struct candidate
     const struct svmx_plugin *plugin;
     enum svmx_status status = svmx__loader_inspect(candidate->file, inspected, &outcome->reason);
     if (status == SVMX_OK && not_requested(opening, &inspected->data, true, outcome)) return SVMX_OK;
+    if (status == SVMX_OK && is_isolated(opening, candidate->name)) {
+        const struct svmx__isolated *isolated = isolated_add(opening, &inspected->data, candidate->file->path);
+        if (!isolated) return svmx__fail(opening->why, SVMX_ERR_MEMORY, "no memory for backend '%s'", candidate->name);
+        return instance_open(opening, &isolated->plugin, isolated, outcome);
+    }
+    if (status == SVMX_OK) status = probe(opening, candidate, &outcome->reason);
     if (status == SVMX_OK) status = svmx__loader_load(candidate->file, inspected, &plugin, &outcome->reason);
-    if (status == SVMX_OK) return instance_open(opening, plugin, outcome);
+    if (status == SVMX_OK) return instance_open(opening, plugin, NULL, outcome);
     outcome_set(outcome, SVMX_REFUSED, status);
     return SVMX_OK;
 }
@@ -329,7 +444,6 @@ static enum svmx_status candidate_try(struct opening *opening, uint32_t number) 
         status = file_try(opening, candidate, &inspected, &outcome);
     }
     if (status != SVMX_OK) return status;
-    if (outcome.verdict == SVMX_LOADED) svmx__say(&outcome.reason, "ready");
     status = entry_write(opening, candidate, &outcome);
     if (status != SVMX_OK || outcome.verdict == SVMX_LOADED || shadowed(opening, number)) return status;
     bool reference = candidate->linked && candidate->linked == opening->config->reference;
@@ -351,6 +465,7 @@ static enum svmx_status open_all(struct opening *opening) {
         status = svmx__loader_scan(&opening->findings, config->backend_path, config->log, opening->why);
     if (status == SVMX_OK) status = candidates_collect(opening);
     if (status == SVMX_OK) status = check_names(opening);
+    if (status == SVMX_OK) status = check_isolated(opening);
     for (uint32_t i = 0; status == SVMX_OK && i < opening->count; i++) status = candidate_try(opening, i);
     return status;
 }
@@ -372,7 +487,7 @@ enum svmx_status svmx__registry_open(struct svmx__registry *registry, const stru
 enum svmx_status svmx__registry_reopen(const struct svmx__registry *registry, const struct svmx__backend *like,
                                        struct svmx__backend *opened, struct svmx__text *why) {
     struct svmx__backend backend;
-    enum svmx_status status = backend_make(registry, like->plugin, &backend, why);
+    enum svmx_status status = backend_make(registry, like->plugin, like->isolated, &backend, why);
     if (status != SVMX_OK) return status;
     status = plugin_open(registry, &backend, why);
     if (status == SVMX_OK)
@@ -386,6 +501,11 @@ void svmx__registry_end(const struct svmx__registry *registry, struct svmx__back
     instance_end(registry, opened);
 }
 
+void svmx__backend_abandon(struct svmx__backend *backend) {
+    backend->abandoned = true;
+    if (backend->isolated) svmx__proxy_abandon(&backend->instance);
+}
+
 void svmx__registry_close(struct svmx__registry *registry) {
     bool abandoned = false;
     for (uint32_t i = registry->backend_count; i-- > 0;) {
@@ -397,7 +517,10 @@ void svmx__registry_close(struct svmx__registry *registry) {
         free(registry->entries[i].reason);
     }
     free(registry->entries);
-    if (!abandoned) free(registry->backends); /* a thread that comes back late still reads its own */
+    if (!abandoned) { /* a thread that comes back late still reads its own */
+        free(registry->backends);
+        isolated_free(registry->isolated);
+    }
     svmx__selection_free(&registry->selection);
     *registry = (struct svmx__registry){0};
 }

@@ -24,9 +24,18 @@
 #include <stdbool.h>
 #include <svmx/plugin.h>
 
+/* A plugin that runs in processes of its own, one for each instance (src/isolate). Owned by the registry. */
+struct svmx__isolated {
+    struct svmx__isolated *next;
+    struct svmx_plugin plugin; /* what its file says of itself; `open` is not to be called: it is not loaded here */
+    char *path, *backend_path;
+    uint64_t limit_ns;
+};
+
 /* One opened instance. */
 struct svmx__backend {
     char name[32];
+    const struct svmx__isolated *isolated; /* NULL: it runs here */
     const struct svmx_plugin *plugin;
     const struct svmx_host *host;       /* the registry's maker made it; given back through maker.release after close */
     struct svmx_backend instance;       /* instance.ops has been checked: every slot that is not optional is there */
@@ -59,6 +68,11 @@ struct svmx__registry_config {
     const char *backend_path; /* absolute folders, ':' between */
     const struct svmx_plugin *const *static_plugins;
     size_t static_plugin_count;
+    const char *isolate;                 /* backends that get a process of their own, ',' between; NULL = none */
+    const char *isolate_origin;          /* as origin */
+    uint64_t isolate_limit_ns;           /* see struct svmx__proxy_config */
+    bool probe;                          /* try drivers in another process first */
+    const char *probe_folder;            /* see struct svmx__probe_config */
     bool named_only;                     /* of files only simd is loaded unasked: others have drivers behind them */
     const struct svmx_plugin *reference; /* always opened, always last; called SVMX__REFERENCE_NAME */
     struct svmx__host_maker maker;
@@ -71,12 +85,13 @@ struct svmx__registry {
     struct svmx__load_entry *entries; /* in the same order, those of one name together */
     uint32_t entry_count;
     struct svmx__selection selection;
+    struct svmx__isolated *isolated;
     struct svmx__host_maker maker;
 };
 
 /* Finds, checks and opens. A candidate that fails is an entry in the report, not an error, unless the user demanded it
  * (+name). On error nothing stays open. Errors: ARGUMENT (grammar, relative path), UNKNOWN (a name that is neither
- * linked in nor found as NAME.so; lists the known ones), BACKEND (a demanded backend did not load), MEMORY. */
+ * linked in nor found as NAME.so, to be used or isolated; lists the known ones), BACKEND (a demanded backend did not load), MEMORY. */
 enum svmx_status svmx__registry_open(struct svmx__registry *registry, const struct svmx__registry_config *config,
                                      struct svmx__text *why);
 
@@ -86,6 +101,11 @@ enum svmx_status svmx__registry_reopen(const struct svmx__registry *registry, co
                                        struct svmx__backend *opened, struct svmx__text *why);
 /* Closes such an instance, and gives its host back. Before svmx__registry_close. */
 void svmx__registry_end(const struct svmx__registry *registry, struct svmx__backend *opened);
+/* Marks an instance as abandoned. One in a process of its own loses that. No call of it is under way. */
+void svmx__backend_abandon(struct svmx__backend *backend);
+
+/* Checks the table of an instance that was opened, and makes it one that has every slot that the core knows. BACKEND, MEMORY. */
+enum svmx_status svmx__backend_check(struct svmx__backend *backend, struct svmx__text *reason);
 
 /* Closes every instance that is not abandoned and frees the rest. Shared objects stay loaded: never dlclose. */
 void svmx__registry_close(struct svmx__registry *registry);

@@ -16,7 +16,7 @@
 
 /* ---- the executors ---------------------------------------------------------------------------------------- */
 
-static bool cpu_has(const char *variant) {
+bool cpu_has(const char *variant) {
     if (strcmp(variant, "avx2") != 0 && strcmp(variant, "avx512") != 0) return true;
 #if defined(__x86_64__)
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
@@ -68,6 +68,7 @@ struct pair pair_open(const struct target *target) {
                         .strict = *target->variant != '\0',
                         .batch = BATCH,
                         .random_sizes = RANDOM_SIZES};
+    snprintf(pair.name, sizeof pair.name, "%s %s of %u threads", target->backends, target->variant, target->threads);
     check_device(&pair, target);
     cr_assert_eq(svmx_batch_create(pair.tested, &pair.tested_batch), SVMX_OK);
     cr_assert_eq(svmx_batch_create(pair.reference, &pair.reference_batch), SVMX_OK);
@@ -101,40 +102,46 @@ static void check_receipts(const struct pair *pair) {
         struct svmx_receipt receipt = {.size = sizeof receipt};
         cr_assert_eq(svmx_receipt_get(pair->tested_batch, part, &receipt), SVMX_OK);
         if (pair->strict)
-            cr_assert(receipt.device == 0 && receipt.redone == 0, "operation %u was answered by device %u: %s",
-                      receipt.op, receipt.device, receipt.reason);
+            cr_assert(receipt.device == 0 && receipt.redone == 0, "%s: operation %u was answered by device %u: %s",
+                      pair->name, receipt.op, receipt.device, receipt.reason);
     }
 }
 
-static void check_task(const struct task *task, size_t number) {
+static void check_task(const struct pair *pair, const struct task *task, size_t number) {
+    const char *where = pair->name;
     for (uint32_t i = 0; i < task->op.param_count; i++) {
         if (!is_output(task, i)) continue;
         const struct block *got = &task->blocks[i], *want = &task->expected[i];
-        cr_assert(guards_stand(got), "%s, task %zu: bytes around %s were written", task->op.name, number,
+        cr_assert(guards_stand(got), "%s: %s, task %zu: bytes around %s were written", where, task->op.name, number,
                   task->op.params[i].name);
         cr_assert(guards_stand(want), "%s, task %zu: the reference wrote around %s", task->op.name, number,
                   task->op.params[i].name);
         if (memcmp(got->at, want->at, (size_t)got->bytes) == 0) continue;
         uint64_t byte = 0;
         while (got->at[byte] == want->at[byte]) byte++;
-        cr_assert_fail("%s, task %zu: %s differs from byte %" PRIu64 " of %" PRIu64, task->op.name, number,
+        cr_assert_fail("%s: %s, task %zu: %s differs from byte %" PRIu64 " of %" PRIu64, where, task->op.name, number,
                        task->op.params[i].name, byte, got->bytes);
     }
 }
 
-/* All tasks as one batch on the tested executor; frees them. */
-static void run_and_compare(struct pair *pair, struct task *tasks, size_t count) {
+/* All tasks as one batch. */
+static void run_on(const struct pair *pair, struct task *tasks, size_t count) {
     svmx_batch_t *batch = pair->tested_batch;
     cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
-    for (size_t t = 0; t < count; t++)
+    for (size_t t = 0; t < count; t++) {
+        task_renew(&tasks[t]);
         cr_assert_eq(svmx_batch_add(batch, tasks[t].op.id, tasks[t].args, tasks[t].op.param_count), SVMX_OK, "%s: %s",
                      tasks[t].op.name, svmx_batch_error(batch));
+    }
     cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
     check_receipts(pair);
-    for (size_t t = 0; t < count; t++) {
-        check_task(&tasks[t], t);
-        task_free(&tasks[t]);
-    }
+    for (size_t t = 0; t < count; t++) check_task(pair, &tasks[t], t);
+}
+
+/* On the tested executor and on all that run the same; frees the tasks. */
+static void run_and_compare(const struct pair *pair, struct task *tasks, size_t count) {
+    for (; pair; pair = pair->also) run_on(pair, tasks, count);
+    for (size_t t = 0; t < count; t++) task_free(&tasks[t]);
 }
 
 void run_one(struct pair *pair, const struct svmx_op *op, uint64_t size, enum style style, uint64_t seed,

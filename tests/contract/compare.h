@@ -32,13 +32,17 @@ struct target {
 };
 
 struct pair {
+    char name[96]; /* of what is tested */
     svmx_executor_t *tested, *reference;
     svmx_batch_t *tested_batch, *reference_batch;
     bool strict; /* every operation must run on device 0, else this would compare the reference with itself */
     bool left_out[MAX_OPS];       /* by number: operations that the device does not do */
     uint64_t size_cap;            /* no task is larger; 0: no such limit */
     uint32_t batch, random_sizes; /* tasks in a large batch, and sizes to be tried: less for slow devices */
+    const struct pair *also;      /* another that runs the same tasks: to make them takes longer than to run them */
 };
+
+bool cpu_has(const char *variant);
 
 /* Skips the test where the machine or the build does not have the target. */
 svmx_executor_t *open_one(const struct target *target);

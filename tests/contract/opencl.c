@@ -3,7 +3,8 @@
  *
  *   PoCL       computes on the CPU; has to do everything that there is device code for
  *   Rusticl    Mesa's, on the CPU by way of llvmpipe; has known defects
- *   oclgrind   interprets kernels, checks every access to memory and looks for races; slow: small sizes
+ *   oclgrind   interprets kernels, checks every access to memory and looks for races; slow: small sizes, and each
+ *              operation at each alignment only with SVMX_TEST_LONG=1
  *   others     whatever else the loader finds, or OCL_ICD_VENDORS names
  *
  * First all operations are tried and the receipts looked at: those that the device answered itself are compared; every
@@ -30,13 +31,16 @@ struct driver {
     const char *file;    /* for the loader */
     const char *package; /* of Debian */
     bool complete;       /* nothing that there is device code for may be missing or wrong */
+    bool slow;
     uint64_t size_cap;
     uint32_t batch, random_sizes;
 };
 
-static const struct driver pocl = {"/etc/OpenCL/vendors/pocl.icd", "pocl-opencl-icd", true, 0, BATCH, RANDOM_SIZES};
-static const struct driver rusticl = {"/etc/OpenCL/vendors/rusticl.icd", "mesa-opencl-icd", false, 20000, 150, 20};
-static const struct driver oclgrind = {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "oclgrind", true, 200, 12, 4};
+static const struct driver pocl = {
+    "/etc/OpenCL/vendors/pocl.icd", "pocl-opencl-icd", true, false, 0, BATCH, RANDOM_SIZES};
+static const struct driver rusticl = {
+    "/etc/OpenCL/vendors/rusticl.icd", "mesa-opencl-icd", false, false, 20000, 150, 20};
+static const struct driver oclgrind = {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "oclgrind", true, true, 200, 12, 4};
 
 static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
@@ -97,7 +101,7 @@ static void on_device(unsigned index, const struct driver *driver) {
     random_sizes(&pair);
     many_tasks(&pair);
     mixed_operations(&pair);
-    all_alignments(&pair);
+    if (!driver->slow || getenv("SVMX_TEST_LONG")) all_alignments(&pair);
     pair_close(&pair);
 }
 
@@ -156,7 +160,7 @@ Test(contract_opencl, oclgrind) {
 static bool is_another(const char *driver) { return !has_a_test_of_its_own(driver); }
 
 Test(contract_opencl, others) {
-    static const struct driver other = {NULL, NULL, false, 0, BATCH, RANDOM_SIZES};
+    static const struct driver other = {NULL, NULL, false, false, 0, BATCH, RANDOM_SIZES};
     const char *users = getenv("SVMX_TEST_OPENCL_VENDORS");
     bool use[MAX_DEVICES] = {false};
     leave_out_on_request();

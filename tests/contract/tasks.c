@@ -52,11 +52,10 @@ static void make_inputs(struct task *task, const struct svmx_example *example, e
             bytes = cli_wild_cuts(task->blocks[i + 1].at, task->blocks[i + 1].bytes, seed + i);
         struct block *block = &task->blocks[i];
         *block = block_make(bytes, at, is_output(task, i) ? GUARD : 0);
-        if (is_output(task, i))
-            memset(block->at, 0x5a, (size_t)bytes);
-        else if (style == WILD && param->shape != SVMX_OFFSETS)
+        const bool given = bytes && !is_output(task, i);
+        if (given && style == WILD && param->shape != SVMX_OFFSETS)
             cli_wild_fill(block->at, bytes, param->type, seed + i);
-        else if (bytes)
+        else if (given)
             memcpy(block->at, example->args[i].from.in, (size_t)bytes);
         task->args[i].bytes = bytes;
         task->args[i].from.in = bytes || seed % 2 ? block->at : NULL;
@@ -78,6 +77,11 @@ static enum svmx_status make_expected(struct task *task, svmx_batch_t *reference
     if (status != SVMX_OK) return status;
     cr_assert_eq(svmx_run(reference), SVMX_OK, "%s", svmx_batch_error(reference));
     return SVMX_OK;
+}
+
+void task_renew(struct task *task) {
+    for (uint32_t i = 0; i < task->op.param_count; i++)
+        if (is_output(task, i)) memset(task->blocks[i].at, 0x5a, (size_t)task->blocks[i].bytes);
 }
 
 void task_free(struct task *task) {

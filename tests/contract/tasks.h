@@ -39,6 +39,8 @@ bool is_output(const struct task *task, uint32_t i);
 /* A task of `size` units with the answer of `reference`, a batch of an executor without backends. */
 struct task task_make(const svmx_executor_t *examples, svmx_batch_t *reference, const struct svmx_op *op, uint64_t size,
                       enum style style, uint64_t seed, unsigned shift);
+/* Before each run: outputs hold nothing of an earlier one. */
+void task_renew(struct task *task);
 void task_free(struct task *task);
 
 #endif

@@ -86,7 +86,7 @@ static struct fake {
     struct svmx_pipeline first_pipeline; /* of one_pipeline */
 } fake;
 
-static void fake_start(void) {
+static inline void fake_start(void) {
     memset(&fake, 0, sizeof fake);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -114,12 +114,14 @@ static inline void compare_with_reference(svmx_executor_t *executor, const char 
 
 enum { PERHAPS = 1000 }; /* failures: the core may help itself */
 
-static inline void run_script(const char *script, unsigned failures) {
-    const char *path = getenv("SVMX_TEST_DRIVER_PATH");
-    if (!path) cr_skip_test("SVMX_TEST_DRIVER_PATH does not say where the check plugin is");
+/* `isolate`: options.isolate; svmx-host is found among the real plugins. */
+static inline void run_script_in(const char *isolate, const char *script, unsigned failures) {
+    const char *drivers = getenv("SVMX_TEST_DRIVER_PATH"), *plugins = getenv("SVMX_TEST_BACKEND_PATH");
+    if (!drivers || !plugins) cr_skip_test("SVMX_TEST_DRIVER_PATH does not say where the check plugin is");
     struct complaints complaints = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    char backends[128];
+    char backends[128], path[8192];
     (void)snprintf(backends, sizeof backends, "+check:%s,stop", script);
+    (void)snprintf(path, sizeof path, "%s:%s", drivers, plugins);
     struct svmx_options options = {.size = sizeof options,
                                    .backends = backends,
                                    .policy = "order",
@@ -127,9 +129,10 @@ static inline void run_script(const char *script, unsigned failures) {
                                    .timeout_ms = 2000,
                                    .flags = SVMX_OPEN_NO_ENVIRONMENT,
                                    .log_level = SVMX_LOG_ERROR,
+                                   .isolate = isolate,
                                    .log = note_complaint,
                                    .log_user = &complaints};
-    if (strstr(script, "hang")) options.timeout_ms = TIMEOUT_MS;
+    if (strstr(script, "hang") || strstr(script, "stuck")) options.timeout_ms = TIMEOUT_MS;
     svmx_executor_t *executor = open_with(&options);
     compare_with_reference(executor, script);
     struct svmx_stats stats = {.size = sizeof stats};
@@ -140,5 +143,7 @@ static inline void run_script(const char *script, unsigned failures) {
     svmx_close(executor);
     cr_assert_eq(complaints.count, 0, "%s: %s", script, complaints.first);
 }
+
+static inline void run_script(const char *script, unsigned failures) { run_script_in(NULL, script, failures); }
 
 #endif

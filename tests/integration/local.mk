@@ -11,15 +11,21 @@ criterion_suites += \
 	%D%/test_hangs \
 	%D%/test_in_place \
 	%D%/test_recorded \
+	%D%/test_isolate \
 	%D%/test_recovery \
+	%D%/test_probe \
 	%D%/test_registered \
 	%D%/test_stretches \
 	%D%/test_trial
-EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
+EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/isolate_fixture.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
 %C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
 	-Wl,--wrap=aligned_alloc -Wl,--wrap=strdup
+
+# Where svmx-host would be if it were installed.
+%C%_test_probe_CPPFLAGS = $(AM_CPPFLAGS) -DSVMX_BACKEND_DIR='"$(backenddir)"'
+%C%_test_isolate_CPPFLAGS = $(AM_CPPFLAGS) -DSVMX_BACKEND_DIR='"$(backenddir)"'
 
 plain_suites += \
 	%D%/steady_state \

@@ -11,6 +11,7 @@ criterion_suites += \
 	%D%/test_clock \
 	%D%/test_config \
 	%D%/test_custom \
+	%D%/test_drivers \
 	%D%/test_elf \
 	%D%/test_example \
 	%D%/test_examples \
@@ -78,7 +79,8 @@ criterion_suites += \
 	%D%/test_vm_opcodes \
 	%D%/test_vm_schedule \
 	%D%/test_vm_state \
-	%D%/test_wild
+	%D%/test_wild \
+	%D%/test_wire
 
 # Parts of the command, which is no library.
 %C%_test_wild_SOURCES = %D%/test_wild.c src/cli/wild.c src/cli/wild.h

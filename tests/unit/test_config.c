@@ -15,7 +15,8 @@ static void set_up(void) {
                                             "SUPERVM_POOL_BYTES", "SUPERVM_TIMEOUT_MS",     "SUPERVM_LOG",
                                             "SUPERVM_CACHE_DIR",  "SUPERVM_CACHE_BYTES",    "SUPERVM_POLICY",
                                             "SUPERVM_LEARN",      "SUPERVM_RECEIPTS",       "SUPERVM_PROBE_PERCENT",
-                                            "SUPERVM_PROFILE",    "SUPERVM_TIMEOUT_MIN_MS", "SUPERVM_DEBUG"};
+                                            "SUPERVM_PROFILE",    "SUPERVM_TIMEOUT_MIN_MS", "SUPERVM_DEBUG",
+                                            "SUPERVM_ISOLATE",    "SUPERVM_DRIVER_PROBE"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 

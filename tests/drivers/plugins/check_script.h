@@ -15,6 +15,8 @@
  *   hang      (submit, wait) the ticket never finishes: wait says SVMX_TIMEOUT for ever
  *   slow      (submit, wait) the ticket takes CHECK_SLOW_NS longer
  *   block     the call itself takes CHECK_BLOCK_NS, whatever the time that it was given
+ *   stuck     the call never returns
+ *   abort     the call ends the process by abort(), as many a driver does; kill: by SIGKILL
  *   mute      (wait) the ticket tells no times
  *   bitflip   (dispatch) one bit of its first output is wrong
  *
@@ -42,7 +44,18 @@ enum check_call {
     CHECK_CALLS
 };
 
-enum check_effect { CHECK_NONE, CHECK_FAIL, CHECK_HANG, CHECK_SLOW, CHECK_BLOCK, CHECK_MUTE, CHECK_BITFLIP };
+enum check_effect {
+    CHECK_NONE,
+    CHECK_FAIL,
+    CHECK_HANG,
+    CHECK_SLOW,
+    CHECK_BLOCK,
+    CHECK_STUCK,
+    CHECK_ABORT,
+    CHECK_KILL,
+    CHECK_MUTE,
+    CHECK_BITFLIP
+};
 
 struct check_rule {
     enum check_call call;
@@ -85,6 +98,9 @@ static inline bool check_parse_effect(const char *word, struct check_rule *rule)
                    {"hang", CHECK_HANG, SVMX_OK},
                    {"slow", CHECK_SLOW, SVMX_OK},
                    {"block", CHECK_BLOCK, SVMX_OK},
+                   {"stuck", CHECK_STUCK, SVMX_OK},
+                   {"abort", CHECK_ABORT, SVMX_OK},
+                   {"kill", CHECK_KILL, SVMX_OK},
                    {"mute", CHECK_MUTE, SVMX_OK},
                    {"bitflip", CHECK_BITFLIP, SVMX_OK}};
     for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {

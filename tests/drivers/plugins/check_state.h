@@ -11,6 +11,7 @@
 #include "check_script.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -108,6 +109,9 @@ static enum svmx_status rule_status(const struct backend *backend, struct device
                                     const struct check_rule *rule) {
     if (!rule) return SVMX_OK;
     if (rule->effect == CHECK_BLOCK) sleep_ns(CHECK_BLOCK_NS);
+    while (rule->effect == CHECK_STUCK) sleep_ns(CHECK_BLOCK_NS);
+    if (rule->effect == CHECK_ABORT) abort();
+    if (rule->effect == CHECK_KILL) (void)raise(SIGKILL);
     if (rule->effect != CHECK_FAIL) return SVMX_OK;
     if (rule->status == SVMX_ERR_DEVICE_LOST) atomic_store(&device->lost, true);
     if (rule->status < 0) (void)complain(backend, "%s: told to fail with status %d", device->name, (int)rule->status);
