@@ -31,6 +31,8 @@ libsvmx_core_la_SOURCES += \
 	%D%/life.c \
 	%D%/line.h \
 	%D%/log_read.c %D%/log_read.h \
+	%D%/loop.c %D%/loop.h \
+	%D%/loop_plan.c \
 	%D%/min_bucket.c \
 	%D%/model.c %D%/model.h \
 	%D%/pipeline.c \

@@ -10,6 +10,7 @@ criterion_suites += \
 	%D%/test_policies \
 	%D%/test_hangs \
 	%D%/test_in_place \
+	%D%/test_loops \
 	%D%/test_recorded \
 	%D%/test_isolate \
 	%D%/test_recovery \
