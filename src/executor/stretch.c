@@ -101,12 +101,17 @@ static bool measure_slot(void *user, struct svmx__part *part, uint32_t task, uin
     return svmx__add(*sums[place], svmx__align(bytes, sizes->alignment), sums[place]);
 }
 
+/* Of everything in its memory. */
+static uint64_t alignment_of(const struct svmx__part *head) {
+    const uint64_t devices = head->layout->alignment;
+    return devices > SVMX__RESULT_ALIGNMENT ? devices : SVMX__RESULT_ALIGNMENT;
+}
+
 /* Where everything goes. false: sizes do not fit in 64 bits. */
 static bool measure(struct svmx__part *head) {
     struct svmx_batch *batch = head->batch;
     struct svmx__stretch *stretch = &batch->stretch;
-    struct sizes sizes = {.alignment = head->layout->alignment > SVMX__RESULT_ALIGNMENT ? head->layout->alignment
-                                                                                        : SVMX__RESULT_ALIGNMENT};
+    struct sizes sizes = {.alignment = alignment_of(head)};
     struct svmx__part *part;
     for (uint32_t i = 0; (part = part_at(batch, i)); i++) {
         part->table_at = sizes.in;
@@ -202,16 +207,16 @@ static void fill_all(struct svmx__part *head) {
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
-/* Of a view of the stretch. */
+/* Of a view of the stretch. `user` is the alignment that kernels need. */
 static bool note_view(void *user, struct svmx__part *part, uint32_t number, uint32_t at, enum place place) {
-    (void)user, (void)place;
+    (void)place;
     const struct svmx_batch *batch = part->batch;
     const struct svmx__task *task = &batch->tasks[number];
     if (!(task->buffers >> at & 1)) return true;
     struct svmx__use *use = use_at(batch, task, at);
     const uint64_t bytes = row_of(part, task->row)[at].bytes;
     const bool is_output = part->op->params[at].direction == SVMX_OUT;
-    use->resident = use->aligned && use->buffer->bytes;
+    use->resident = use->offsets % *(const uint64_t *)user == 0 && use->buffer->bytes;
     use->written += is_output;
     use->written_bytes += is_output ? bytes : 0;
     use->read += is_output ? 0 : bytes;
@@ -227,7 +232,8 @@ static void choose_buffers(struct svmx__part *head) {
         use->written = 0;
         use->written_bytes = use->read = 0;
     }
-    if (batch->use_count && !shares(head)) (void)visit(batch, note_view, NULL);
+    uint64_t alignment = alignment_of(head);
+    if (batch->use_count && !shares(head)) (void)visit(batch, note_view, &alignment);
 }
 
 static bool has_buffers(const struct svmx_batch *batch) {
