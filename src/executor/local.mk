@@ -57,6 +57,8 @@ libsvmx_core_la_SOURCES += \
 	%D%/stage.c \
 	%D%/stages.h \
 	%D%/stretch.c %D%/stretch.h \
+	%D%/stretch_commands.c \
+	%D%/stretch_place.c %D%/stretch_place.h \
 	%D%/submit.c \
 	%D%/trial.c \
 	%D%/weigh.c \
