@@ -189,7 +189,7 @@ static bool take_slot(void *user, struct svmx__part *part, uint32_t task, uint32
     *next += svmx__align(slot->bytes, take->alignment);
     if (!slot->bytes) return true;
     if (slot->at) {
-        memcpy((void *)(uintptr_t)slot->at, from, (size_t)slot->bytes);
+        svmx__copy_run(part->batch->executor, (void *)(uintptr_t)slot->at, from, slot->bytes);
         take->copied_bytes += slot->bytes;
     } else {
         slot->at = (uintptr_t)from;

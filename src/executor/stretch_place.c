@@ -40,11 +40,44 @@ bool svmx__stretch_visit(struct svmx_batch *batch, svmx__visit_fn function, void
     return true;
 }
 
+/* ---- inputs from outside ------------------------------------------------------------------------------------------ */
+
+/* Where an input from outside is: known by now, also if it is a result of a level before. */
+static const void *outside(const struct svmx_batch *batch, const struct svmx__task *task, const struct svmx_slot *slot,
+                           uint32_t at) {
+    if (!(task->results >> at & 1)) return (const void *)(uintptr_t)slot->at;
+    const uint64_t source = batch->sources[task->first_slot + at];
+    const struct svmx__task *from = &batch->tasks[source >> 32];
+    return (const void *)(uintptr_t)svmx__part_row(&batch->parts[from->part], from->row)[(uint32_t)source].at;
+}
+
+/* The last ones: links of a chain often take the same memory, which then goes over once. */
+enum { LAST = 8 };
+struct seen {
+    uintptr_t at;
+    uint64_t bytes, to;
+};
+struct last {
+    struct seen seen[LAST];
+    uint32_t count;
+};
+
+static const struct seen *seen_before(const struct last *last, uintptr_t at, uint64_t bytes) {
+    for (uint32_t i = 0; i < LAST && i < last->count; i++)
+        if (last->seen[i].at == at && last->seen[i].bytes == bytes) return &last->seen[i];
+    return NULL;
+}
+
+static void see(struct last *last, uintptr_t at, uint64_t bytes, uint64_t to) {
+    last->seen[last->count++ % LAST] = (struct seen){at, bytes, to};
+}
+
 /* ---- measuring --------------------------------------------------------------------------------------------------- */
 
 struct sizes {
     uint64_t in, read_back, passing, to_buffers; /* tables are in `in` */
     uint64_t alignment;
+    struct last last;
 };
 
 static bool measure_slot(void *user, struct svmx__part *part, uint32_t task, uint32_t at, enum svmx__lot place) {
@@ -54,7 +87,14 @@ static bool measure_slot(void *user, struct svmx__part *part, uint32_t task, uin
                               [SVMX__LOT_PASSING] = &sizes->passing,
                               [SVMX__LOT_TO_BUFFER] = &sizes->to_buffers};
     if (place == SVMX__LOT_VALUE || place == SVMX__LOT_INSIDE || place == SVMX__LOT_FROM_BUFFER) return true;
-    const uint64_t bytes = svmx__part_row(part, part->batch->tasks[task].row)[at].bytes;
+    const struct svmx__task *of = &part->batch->tasks[task];
+    const struct svmx_slot *slot = &svmx__part_row(part, of->row)[at];
+    const uint64_t bytes = slot->bytes;
+    if (place == SVMX__LOT_OUTSIDE) {
+        const uintptr_t from = (uintptr_t)outside(part->batch, of, slot, at);
+        if (seen_before(&sizes->last, from, bytes)) return true;
+        see(&sizes->last, from, bytes, 0);
+    }
     return svmx__add(*sums[place], svmx__align(bytes, sizes->alignment), sums[place]);
 }
 
@@ -88,6 +128,7 @@ struct fill {
     unsigned char *to;
     uint64_t base, in_at, results_at, passing_at, copied_bytes;
     uint32_t alignment;
+    struct last last;
 };
 
 static struct svmx_slot *table_row(const struct fill *fill, const struct svmx__part *part, uint32_t row) {
@@ -101,13 +142,15 @@ static uint64_t give(const struct fill *fill, uint64_t *at, uint64_t bytes) {
     return given;
 }
 
-/* Where an input from outside is: known by now, also if it is a result of a level before. */
-static const void *outside(const struct svmx_batch *batch, const struct svmx__task *task, const struct svmx_slot *slot,
-                           uint32_t at) {
-    if (!(task->results >> at & 1)) return (const void *)(uintptr_t)slot->at;
-    const uint64_t source = batch->sources[task->first_slot + at];
-    const struct svmx__task *from = &batch->tasks[source >> 32];
-    return (const void *)(uintptr_t)svmx__part_row(&batch->parts[from->part], from->row)[(uint32_t)source].at;
+/* Copies an input, unless that was done just before. Where it is now. */
+static uint64_t copy_in(struct fill *fill, struct svmx_executor *executor, const void *from, uint64_t bytes) {
+    const struct seen *seen = seen_before(&fill->last, (uintptr_t)from, bytes);
+    if (seen) return seen->to;
+    const uint64_t to = give(fill, &fill->in_at, bytes);
+    see(&fill->last, (uintptr_t)from, bytes, to);
+    svmx__copy_run(executor, fill->to + to, from, bytes);
+    fill->copied_bytes += bytes;
+    return to;
 }
 
 static bool fill_slot(void *user, struct svmx__part *part, uint32_t number, uint32_t at, enum svmx__lot place) {
@@ -116,11 +159,7 @@ static bool fill_slot(void *user, struct svmx__part *part, uint32_t number, uint
     const struct svmx__task *task = &batch->tasks[number];
     struct svmx_slot slot = svmx__part_row(part, task->row)[at];
     if (place == SVMX__LOT_OUTSIDE) {
-        const void *from = outside(batch, task, &slot, at);
-        const uint64_t to = give(fill, &fill->in_at, slot.bytes);
-        if (slot.bytes) memcpy(fill->to + to, from, (size_t)slot.bytes);
-        slot.at = fill->base + to;
-        fill->copied_bytes += slot.bytes;
+        slot.at = fill->base + copy_in(fill, batch->executor, outside(batch, task, &slot, at), slot.bytes);
     } else if (place == SVMX__LOT_FROM_BUFFER || place == SVMX__LOT_TO_BUFFER) {
         const struct svmx_buffer *buffer = svmx__view_use(batch, task, at)->buffer;
         slot.at = buffer->copies[part->device->id].at + (slot.at - (uintptr_t)buffer->host);
@@ -154,7 +193,7 @@ void svmx__stretch_fill(struct svmx__part *head) {
     for (uint32_t i = 0; i < batch->use_count; i++) {
         const struct svmx__use *use = &batch->uses[i];
         if (!use->upload) continue;
-        memcpy(fill.to + at, use->buffer->host, (size_t)use->buffer->bytes);
+        svmx__copy_run(batch->executor, fill.to + at, use->buffer->host, use->buffer->bytes);
         at += svmx__align(use->buffer->bytes, fill.alignment);
         fill.copied_bytes += use->buffer->bytes;
     }
