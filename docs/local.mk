@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	%D%/FIGURES.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
+	%D%/ISOLATION.md \
 	%D%/KERNELS.md \
 	%D%/LEVEL-ZERO.md \
 	%D%/MIGRATION.md \
@@ -21,6 +22,7 @@ EXTRA_DIST += \
 	%D%/SAMPLING.md \
 	%D%/SIM.md \
 	%D%/THRESHOLDS.md \
+	%D%/WATCHING.md \
 	%D%/adr/0001-error-text-in-the-batch.md \
 	%D%/adr/0002-outputs-never-overlap.md \
 	%D%/adr/0003-inline-devices.md \
@@ -32,6 +34,8 @@ EXTRA_DIST += \
 	%D%/adr/0009-the-core-measures-variants.md \
 	%D%/adr/0010-arithmetic-is-measured-not-declared.md \
 	%D%/adr/0011-spirv-one-module-a-variant.md \
+	%D%/adr/0020-isolation-by-a-proxy.md \
+	%D%/adr/0021-drivers-are-tried-once.md \
 	%D%/adr/0025-levels-in-one-submission.md \
 	%D%/adr/0026-buffers-the-host-copy-is-whole.md \
 	%D%/adr/0027-loops-are-unrolled-batches.md \

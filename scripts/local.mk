@@ -4,6 +4,7 @@ EXTRA_DIST += \
 	%D%/coverage.sh \
 	%D%/format.sh \
 	%D%/place-modules \
+	%D%/predict-gpu-rate \
 	%D%/quickstart.sh \
 	%D%/run-threshold-scan.sh \
 	%D%/setup.sh \

@@ -5,19 +5,16 @@
  */
 #include "args.h"
 #include "json.h"
+#include "log.h"
 #include "table.h"
 #include "text.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <svmx/svmx.h>
-#include <unistd.h>
 
 enum { LEARN, PROBE_PERCENT, OPTION_COUNT };
-enum { READ_BYTES = 1 << 20, BAD_SHOWN = 20, MAX_DEVICES = 16 };
+enum { BAD_SHOWN = 20, MAX_DEVICES = 16 };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [LEARN] = {.name = "learn",
@@ -34,50 +31,16 @@ static const struct cli_option options[OPTION_COUNT] = {
 };
 
 struct replay {
-    const char *source; /* for messages */
-    char *text;
-    size_t length;
+    struct cli_log log;
     struct svmx_replay sums;
     struct svmx_replay_device devices[MAX_DEVICES];
     size_t device_count;
     uint64_t bad; /* lines told so far */
 };
 
-/* ---- reading ---- */
-
-static enum cli_exit log_read(struct replay *replay, int fd) {
-    for (size_t room = 0;;) {
-        if (room - replay->length < READ_BYTES) {
-            room = 2 * room + 2 * (size_t)READ_BYTES;
-            replay->text = cli_grow(replay->text, room, 1);
-        }
-        const ssize_t got = read(fd, replay->text + replay->length, READ_BYTES);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) {
-            cli_error("cannot read %s: %s", replay->source, strerror(errno));
-            return CLI_BAD_INPUT;
-        }
-        if (got == 0) return CLI_OK;
-        replay->length += (size_t)got;
-    }
-}
-
-static enum cli_exit log_open(struct replay *replay, const char *path) {
-    const bool standard = strcmp(path, "-") == 0;
-    const int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    replay->source = standard ? "standard input" : path;
-    if (fd < 0) {
-        cli_error("cannot open %s: %s", path, strerror(errno));
-        return CLI_BAD_INPUT;
-    }
-    enum cli_exit code = log_read(replay, fd);
-    if (!standard) close(fd);
-    return code;
-}
-
 static void line_bad(void *user, uint64_t line, const char *reason) {
     struct replay *replay = user;
-    if (replay->bad++ < BAD_SHOWN) cli_error("%s, line %" PRIu64 ": %s", replay->source, line, reason);
+    if (replay->bad++ < BAD_SHOWN) cli_error("%s, line %" PRIu64 ": %s", replay->log.source, line, reason);
 }
 
 /* ---- text ---- */
@@ -134,7 +97,7 @@ static void oracle_text(const struct svmx_replay *sums) {
 }
 
 static void replay_text(const struct replay *replay) {
-    printf("%s: %s, %s bad\n", replay->source, cli_counted(replay->sums.lines, "line").line,
+    printf("%s: %s, %s bad\n", replay->log.source, cli_counted(replay->sums.lines, "line").line,
            cli_count(replay->sums.bad_lines).line);
     decisions_text(&replay->sums);
     devices_text(replay);
@@ -203,14 +166,14 @@ static enum cli_exit log_run(struct replay *replay, const struct cli_args *args)
                                             .user = replay};
     replay->sums.size = sizeof replay->sums;
     for (size_t i = 0; i < MAX_DEVICES; i++) replay->devices[i].size = sizeof replay->devices[i];
-    enum svmx_status status = svmx_replay(replay->text, replay->length, &how, &replay->sums, replay->devices,
+    enum svmx_status status = svmx_replay(replay->log.text, replay->log.length, &how, &replay->sums, replay->devices,
                                           MAX_DEVICES, &replay->device_count);
     if (status != SVMX_OK) {
         cli_error("svmx_replay failed: %s", svmx_status_name(status));
         return CLI_FAILED;
     }
     if (replay->bad > BAD_SHOWN)
-        cli_error("%s: %" PRIu64 " more bad lines are not shown", replay->source, replay->bad - BAD_SHOWN);
+        cli_error("%s: %" PRIu64 " more bad lines are not shown", replay->log.source, replay->bad - BAD_SHOWN);
     if (cli_args_json(args))
         replay_json(replay);
     else
@@ -219,13 +182,13 @@ static enum cli_exit log_run(struct replay *replay, const struct cli_args *args)
 }
 
 static enum cli_exit replay_run(const struct cli_args *args) {
-    struct replay replay = {.source = ""};
+    struct replay replay = {.bad = 0};
     const char *learn = args->own[LEARN].text;
     if (strcmp(learn, "on") != 0 && strcmp(learn, "strict") != 0)
         return cli_args_refuse(args->command, "--learn: '%s' is neither on nor strict", learn);
-    enum cli_exit code = log_open(&replay, args->operands[0]);
+    enum cli_exit code = cli_log_read(&replay.log, args->operands[0]);
     if (code == CLI_OK) code = log_run(&replay, args);
-    free(replay.text);
+    cli_log_free(&replay.log);
     return code;
 }
 

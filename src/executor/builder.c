@@ -200,6 +200,13 @@ static void file(struct svmx__build *build, struct outcome *outcome) {
                               drop_entry, device->executor);
 }
 
+/* A device that is gone is given up, also if no part waits that would say so when it fails. */
+static void note_loss(const struct svmx__build *build, const struct outcome *outcome) {
+    struct svmx__part part = {.device = build->device, .life = build->life};
+    (void)snprintf(part.reason, sizeof part.reason, "%.*s", (int)sizeof part.reason - 1, outcome->why.line);
+    svmx__device_lost(&part, false);
+}
+
 /* Builds, proves, keeps on disk what is new, files. */
 static void settle(struct svmx__build *build, struct outcome *outcome) {
     struct svmx__device *device = build->device;
@@ -210,6 +217,7 @@ static void settle(struct svmx__build *build, struct outcome *outcome) {
         *outcome = (struct outcome){.verdict = SVMX_ERR_UNSUPPORTED};
         try_all(build, 0, outcome);
     }
+    if (outcome->verdict == SVMX_ERR_DEVICE_LOST) note_loss(build, outcome);
     if (!svmx__verdict_counts(outcome->verdict)) return;
     device->chosen[build->op->id] = outcome->best ? (uint8_t)(outcome->variant + 1) : 0;
     if (outcome->best && !outcome->kept && first)

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,43 +55,38 @@ static uint64_t patience_ns(const struct svmx_executor *executor) {
     return ns > least_ns ? ns : least_ns;
 }
 
-/* Whether drivers are tried first, and where the verdict is kept; NULL: nowhere. */
-static enum svmx_status read_driver_probe(const struct svmx_executor *executor, bool *probe, const char **folder,
+/* Whether drivers are tried first, and where verdicts are kept. */
+static enum svmx_status read_driver_probe(const struct svmx_executor *executor, struct svmx__registry_config *registry,
                                           struct svmx__text *why) {
     const char *text = executor->config.text[SVMX__DRIVER_PROBE], *cache = executor->config.text[SVMX__CACHE_DIR];
-    *folder = strcmp(cache, "off") == 0 ? NULL : cache;
-    *probe = strcmp(text, "on") == 0 || (strcmp(text, "auto") == 0 && *folder);
-    if (*probe || strcmp(text, "auto") == 0 || strcmp(text, "off") == 0) return SVMX_OK;
+    const bool by_options = executor->config.source[SVMX__DRIVER_PROBE] == SVMX_FROM_OPTIONS;
+    registry->probe_folder = strcmp(cache, "off") == 0 ? NULL : cache;
+    registry->probe_always = strcmp(text, "on") == 0;
+    registry->probe = registry->probe_always || strcmp(text, "auto") == 0;
+    if (registry->probe || strcmp(text, "off") == 0) return SVMX_OK;
     return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s is '%.100s': give auto, on or off",
-                      executor->config.source[SVMX__DRIVER_PROBE] == SVMX_FROM_OPTIONS ? "options.driver_probe"
-                                                                                       : "SUPERVM_DRIVER_PROBE",
-                      text);
+                      by_options ? "options.driver_probe" : "SUPERVM_DRIVER_PROBE", text);
 }
 
 static enum svmx_status open_registry(struct svmx_executor *executor, const struct svmx_options *options,
                                       struct svmx__text *why) {
     const bool by_options = executor->config.source[SVMX__BACKENDS] == SVMX_FROM_OPTIONS;
     const bool isolated_by_options = executor->config.source[SVMX__ISOLATE] == SVMX_FROM_OPTIONS;
-    const char *probe_folder;
-    bool probe;
-    enum svmx_status status = read_driver_probe(executor, &probe, &probe_folder, why);
-    if (status != SVMX_OK) return status;
-    const struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
-                                                 .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
-                                                 .backend_path = executor->config.text[SVMX__BACKEND_PATH],
-                                                 .static_plugins = options->static_plugins,
-                                                 .static_plugin_count = options->static_plugin_count,
-                                                 .isolate = executor->config.text[SVMX__ISOLATE],
-                                                 .isolate_origin =
-                                                     isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
-                                                 .isolate_limit_ns = patience_ns(executor),
-                                                 .probe = probe,
-                                                 .probe_folder = probe_folder,
-                                                 .named_only = svmx__config_is_secure(),
-                                                 .reference = &svmx__reference_plugin,
-                                                 .maker = svmx__host_maker(executor),
-                                                 .log = &executor->log};
-    status = svmx__registry_open(&executor->registry, &config, why);
+    struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
+                                           .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
+                                           .backend_path = executor->config.text[SVMX__BACKEND_PATH],
+                                           .static_plugins = options->static_plugins,
+                                           .static_plugin_count = options->static_plugin_count,
+                                           .isolate = executor->config.text[SVMX__ISOLATE],
+                                           .isolate_origin =
+                                               isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
+                                           .isolate_limit_ns = patience_ns(executor),
+                                           .named_only = svmx__config_is_secure(),
+                                           .reference = &svmx__reference_plugin,
+                                           .maker = svmx__host_maker(executor),
+                                           .log = &executor->log};
+    enum svmx_status status = read_driver_probe(executor, &config, why);
+    if (status == SVMX_OK) status = svmx__registry_open(&executor->registry, &config, why);
     if (status != SVMX_OK) return status;
     const struct svmx__backend *reference = &executor->registry.backends[executor->registry.backend_count - 1];
     svmx__reference_attach(reference->instance.self, executor->operations);
@@ -108,6 +104,8 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     if (status != SVMX_OK) goto free_routes;
     status = svmx__records_init(&executor->records, executor->config.number[SVMX__RECEIPTS]);
     if (status != SVMX_OK) goto free_routes;
+    status = svmx__records_init(&executor->troubles, SVMX__FALLBACKS);
+    if (status != SVMX_OK) goto free_records;
     status = svmx__pipeline_cache_init(&executor->pipelines);
     if (status != SVMX_OK) goto free_records;
     status = svmx__layout_cache_init(&executor->layouts, executor->device_count, SVMX__OP_LIMIT);
@@ -126,6 +124,7 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
 free_pipelines:
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
 free_records:
+    svmx__records_fini(&executor->troubles);
     svmx__records_fini(&executor->records);
 free_routes:
     svmx__route_fini(executor);
@@ -139,6 +138,7 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
     pthread_mutex_init(&executor->admission, NULL); /* none can fail with default attributes */
     pthread_mutex_init(&executor->publishing, NULL);
     pthread_cond_init(&executor->room, NULL);
+    executor->opened_ns = svmx__clock_ns();
     if (svmx__fork_watch() != 0) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to watch for fork()");
     executor->forks = atomic_load_explicit(&svmx__forks, memory_order_relaxed);
     enum svmx_status status = copy_options(given, &options, why);
@@ -238,6 +238,7 @@ void svmx_close(svmx_executor_t *executor) {
     svmx__team_stop(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
+    svmx__records_fini(&executor->troubles);
     svmx__records_fini(&executor->records);
     save_profile(executor);
     svmx__route_fini(executor);

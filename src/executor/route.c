@@ -174,7 +174,7 @@ void svmx__route_to(struct svmx__part *part, uint32_t device) {
 static void count_failure(struct svmx__part *part) {
     struct svmx_executor *executor = part->batch->executor;
     part->redone++;
-    atomic_fetch_add_explicit(&part->device->failures, 1, memory_order_relaxed);
+    svmx__tally_failure(part);
     atomic_fetch_add_explicit(&executor->fallbacks, 1, memory_order_relaxed);
     svmx__log(&executor->log, SVMX_LOG_INFO, "%s %s: %s: %s", part->op->name,
               part->policy == SVMX_POLICY_GPU ? "fails" : "is redone elsewhere", part->device->info.name, part->reason);

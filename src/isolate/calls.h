@@ -10,8 +10,8 @@
  *
  *   pipelines, tickets   numbers of the other process, carried as they are; the core never looks into them
  *   memory               a number for the commands; what the host may touch is also a file in memory (memfd) that both have
- *                        mapped. The plugin works in memory of its own; host_submit.c copies what a launch reads before it and
- *                        what it wrote after it. So nothing is asked of a driver that it would not do at home.
+ *                        mapped. A plugin whose device computes in the host's memory may import it; any other works in memory
+ *                        of its own, and host_submit.c copies what a launch reads before it and what it wrote after it.
  *   slots, first_unit    a place in such memory, where they lie in one, else the arrays themselves
  *   upcalls              log comes with the next answer; option is told at open; now is the same clock; alloc is local;
  *                        reference knows the built-in operations only: functions of the program are in the program

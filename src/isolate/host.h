@@ -28,16 +28,19 @@ struct hosted {
     struct svmx__backend backend;
     atomic_bool open;                 /* by the lane that opened or closed it; others, and main, look */
     char *select, *threads, *variant; /* NULL = not set */
-    pthread_mutex_t lock;             /* guards all below */
-    struct svmx__wire strays;         /* lines of threads that answer no call: they go with the next answer */
-    struct launch *launches;          /* that have a ticket */
+    uint32_t *device_flags;           /* enum svmx_device_flags by device; written by open */
+    uint32_t device_count;
+    atomic_bool no_import;    /* it was asked to import memory, and does not */
+    pthread_mutex_t lock;     /* guards all below */
+    struct svmx__wire strays; /* lines of threads that answer no call: they go with the next answer */
+    struct launch *launches;  /* that have a ticket */
 };
 
 /* Memory of a device, as the proxy knows it by its address. */
 struct hosted_memory {
     struct svmx_memory *memory; /* the plugin's */
     unsigned char *host;        /* where the plugin has it for the host, and */
-    unsigned char *shadow;      /* where the host has it; both NULL: not for the host */
+    unsigned char *shadow; /* where the host has it: the same, if the plugin imported it; both NULL: not for the host */
     uint64_t bytes;
 };
 

@@ -5,6 +5,7 @@
  */
 #include "isolate/host.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,12 +13,51 @@
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-/* Maps the proxy's file beside the plugin's memory. */
+/* Maps the proxy's file, which may have got lost: a process has so many files and no more. */
 static enum svmx_status map_shadow(struct hosted *hosted, struct hosted_memory *memory, int file) {
     void *at = mmap(NULL, (size_t)memory->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (at == MAP_FAILED) return svmx__host_fail(hosted, SVMX_ERR_MEMORY, "no room to map shared memory");
+    if (at == MAP_FAILED)
+        return svmx__host_fail(hosted, SVMX_ERR_MEMORY, "shared memory cannot be mapped: %s", strerror(errno));
     memory->shadow = at;
-    return memory->host ? SVMX_OK : svmx__host_fail(hosted, SVMX_ERR_BACKEND, "memory_alloc gave no address");
+    return SVMX_OK;
+}
+
+/* Where kernels compute in the host's memory anyway the plugin may take the proxy's as it is: nothing is copied then. One
+ * that does not is not asked again, and what it said to that is nobody's business. */
+static bool import(struct hosted *hosted, uint32_t device, struct svmx_memory_desc desc, struct hosted_memory *memory) {
+    const struct svmx_backend *instance = &hosted->backend.instance;
+    const size_t lines = svmx__host_lines->count;
+    void *host = NULL;
+    if (!memory->shadow || device >= hosted->device_count) return false;
+    if (!(hosted->device_flags[device] & SVMX_DEVICE_SHARES_MEMORY)) return false;
+    if (atomic_load_explicit(&hosted->no_import, memory_order_relaxed)) return false;
+    desc.kind = SVMX_MEMORY_IMPORT;
+    desc.import = memory->shadow;
+    const enum svmx_status status = instance->ops->memory_alloc(instance->self, device, &desc, &memory->memory, &host);
+    if (status == SVMX_OK && host == memory->shadow) {
+        memory->host = memory->shadow;
+        return true;
+    }
+    if (status == SVMX_OK) instance->ops->memory_free(instance->self, memory->memory);
+    if (status != SVMX_ERR_MEMORY) atomic_store_explicit(&hosted->no_import, true, memory_order_relaxed);
+    memory->memory = NULL;
+    svmx__host_lines->count = lines;
+    return false;
+}
+
+/* Memory of the plugin's own. */
+static enum svmx_status alloc(struct hosted *hosted, uint32_t device, const struct svmx_memory_desc *desc,
+                              struct hosted_memory *memory) {
+    const struct svmx_backend *instance = &hosted->backend.instance;
+    void *host = NULL;
+    const enum svmx_status status = instance->ops->memory_alloc(instance->self, device, desc, &memory->memory, &host);
+    if (status != SVMX_OK) {
+        memory->memory = NULL;
+        return status;
+    }
+    memory->host = host;
+    if (memory->shadow && !host) return svmx__host_fail(hosted, SVMX_ERR_BACKEND, "memory_alloc gave no address");
+    return SVMX_OK;
 }
 
 static void memory_free(struct hosted *hosted, struct hosted_memory *memory) {
@@ -37,14 +77,12 @@ enum svmx_status svmx__host_alloc(struct hosted *hosted, struct svmx__wire *requ
     if (!instance->ops->memory_alloc) return svmx__host_fail(hosted, SVMX_ERR_UNSUPPORTED, "it has no memory_alloc");
     struct hosted_memory *memory = calloc(1, sizeof *memory);
     if (!memory) return svmx__host_fail(hosted, SVMX_ERR_MEMORY, "no memory for a description of memory");
-    void *host = NULL;
     const int file = svmx__wire_take_file(request);
     memory->bytes = desc.bytes;
-    enum svmx_status status = instance->ops->memory_alloc(instance->self, device, &desc, &memory->memory, &host);
-    if (status != SVMX_OK) memory->memory = NULL;
-    memory->host = host;
-    if (status == SVMX_OK && file >= 0) status = map_shadow(hosted, memory, file);
+    const bool shared = desc.usage & (SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE);
+    enum svmx_status status = shared ? map_shadow(hosted, memory, file) : SVMX_OK;
     if (file >= 0) (void)close(file);
+    if (status == SVMX_OK && !import(hosted, device, desc, memory)) status = alloc(hosted, device, &desc, memory);
     if (status == SVMX_OK)
         svmx__wire_put(answer, (uintptr_t)memory);
     else

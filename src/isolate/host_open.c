@@ -82,6 +82,14 @@ enum svmx_status svmx__host_fail(struct hosted *hosted, enum svmx_status status,
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
 
+static bool note_flags(struct hosted *hosted, uint32_t flags) {
+    uint32_t *grown = realloc(hosted->device_flags, (hosted->device_count + 1) * sizeof *grown);
+    if (!grown) return false;
+    hosted->device_flags = grown;
+    grown[hosted->device_count++] = flags;
+    return true;
+}
+
 /* Appends every device, after their count, which is written when it is known. */
 static enum svmx_status describe(struct hosted *hosted, struct svmx__wire *answer) {
     const struct svmx_backend *instance = &hosted->backend.instance;
@@ -100,6 +108,7 @@ static enum svmx_status describe(struct hosted *hosted, struct svmx__wire *answe
         if (info.flags & SVMX_DEVICE_HOST_MEMORY)
             return svmx__host_fail(hosted, SVMX_ERR_ARGUMENT,
                                    "cannot be isolated: it works in the caller's memory, which is in another process");
+        if (!note_flags(hosted, info.flags)) return svmx__host_fail(hosted, SVMX_ERR_MEMORY, "no memory for devices");
         svmx__wire_put_bytes(answer, &info, sizeof info);
     }
 }

@@ -2,10 +2,11 @@
  * host_submit.c: launches of the plugin that svmx-host runs: commands with pointers again, and copies between its memory and
  * that of the proxy.
  *
- *   shadow  --before submit-->  the plugin's memory     every span that a command reads
- *   shadow  <--after wait-----  the plugin's memory     every span that a command writes, if all went well
+ *   shadow  --before submit-->  the plugin's memory     every span that a command may read, or leave as it was
+ *   shadow  <--after wait-----  the plugin's memory     every span that a command may write, if all went well
  *
- * The proxy's side writes a shadow before it submits and reads it after it waited, never between.
+ * The proxy's side writes a shadow before it submits and reads it after it waited, never between. Memory that the plugin
+ * imported is its own shadow: nothing is copied.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -53,7 +54,8 @@ static struct hosted_memory *get_memory(struct svmx__wire *request) {
     return (struct hosted_memory *)(uintptr_t)svmx__wire_get(request);
 }
 
-enum use { READ, WRITTEN, PRIVATE };
+/* BOUND: a kernel has it as its output, and may leave some of it as it was. */
+enum use { READ, WRITTEN, BOUND, PRIVATE };
 
 static void note_written(struct reading *reading, const struct touch *touch) {
     struct launch *launch = reading->launch;
@@ -73,9 +75,9 @@ static struct svmx_span get_span(struct reading *reading, enum use use) {
     if (!memory) return (struct svmx_span){NULL, offset, bytes};
     if (!is_inside(memory, offset, bytes)) {
         reading->failed = true;
-    } else if (memory->shadow && bytes) {
-        if (use == READ) memcpy(memory->host + offset, memory->shadow + offset, (size_t)bytes);
-        if (use == WRITTEN) note_written(reading, &touch);
+    } else if (memory->shadow && memory->shadow != memory->host && bytes) {
+        if (use == READ || use == BOUND) memcpy(memory->host + offset, memory->shadow + offset, (size_t)bytes);
+        if (use == WRITTEN || use == BOUND) note_written(reading, &touch);
     }
     return (struct svmx_span){memory->memory, offset, bytes};
 }
@@ -106,7 +108,7 @@ static struct svmx_dispatch get_dispatch(struct reading *reading) {
     dispatch.arrays = (uint32_t)svmx__wire_get(request);
     dispatch.passing = (uint32_t)svmx__wire_get(request);
     dispatch.inputs = get_span(reading, READ);
-    dispatch.outputs = get_span(reading, WRITTEN);
+    dispatch.outputs = get_span(reading, BOUND);
     dispatch.table = get_span(reading, READ);
     dispatch.scratch = get_span(reading, PRIVATE);
     const uint64_t tasks = dispatch.task_count;

@@ -10,6 +10,7 @@
 #include "cache/folder.h"
 #include "cache/key.h"
 #include "isolate/drivers.h"
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,39 +47,40 @@ static bool is_fresh(const struct stat *info) {
     return info->st_mtim.tv_sec <= now + 60 && now - info->st_mtim.tv_sec < BAD_HOLDS_S;
 }
 
-/* false: there is none for these drivers. What is unsafe or broken is none. */
-static bool recall(const char *path, const char *backend, uint64_t print, struct verdict *verdict) {
-    struct svmx__text why;
-    struct svmx__folder_file file;
-    int folder;
-    char name[48], text[300] = "";
-    bool found = false;
-    if (!path || svmx__folder_open(path, false, &folder, &why) != SVMX_OK) return false;
-    name_file(name, backend);
-    if (svmx__folder_open_file(folder, name, &file, &why) == SVMX_OK) {
-        text[svmx__folder_read(&file, text, sizeof text - 1)] = '\0';
-        found = parse(text, verdict) && verdict->print == print && (!verdict->bad || is_fresh(&file.info));
-        (void)close(file.fd);
-    }
-    (void)close(folder);
-    return found;
+/* The folder of verdicts, if one can be kept there; -1: none. */
+static int open_folder(const struct svmx__probe_config *config) {
+    struct svmx__text why = {"it cannot be written"};
+    int folder = -1;
+    if (!config->folder) return -1;
+    const enum svmx_status status = svmx__folder_open(config->folder, true, &folder, &why);
+    if (status == SVMX_OK && faccessat(folder, ".", W_OK, AT_EACCESS) == 0) return folder;
+    if (status == SVMX_OK) (void)close(folder);
+    svmx__log(config->log, SVMX_LOG_INFO, "no verdicts on the drivers of %s are kept: %s", config->proxy.name,
+              why.line);
+    return -1;
 }
 
-static void keep(const struct svmx__probe_config *config, const struct verdict *verdict) {
+/* false: there is none for these drivers. What is unsafe or broken is none. */
+static bool recall(int folder, const char *backend, uint64_t print, struct verdict *verdict) {
+    struct svmx__text why;
+    struct svmx__folder_file file;
+    char name[48], text[300] = "";
+    name_file(name, backend);
+    if (folder < 0 || svmx__folder_open_file(folder, name, &file, &why) != SVMX_OK) return false;
+    text[svmx__folder_read(&file, text, sizeof text - 1)] = '\0';
+    (void)close(file.fd);
+    return parse(text, verdict) && verdict->print == print && (!verdict->bad || is_fresh(&file.info));
+}
+
+static void keep(const struct svmx__probe_config *config, int folder, const struct verdict *verdict) {
     struct svmx__text why = {""};
-    int folder;
     char name[48], text[300];
-    if (!config->folder) return;
-    enum svmx_status status = svmx__folder_open(config->folder, true, &folder, &why);
-    if (status == SVMX_OK) {
-        name_file(name, config->proxy.name);
-        const int length = snprintf(text, sizeof text, "svmx-probe 1 %016" PRIx64 " %s%s\n", verdict->print,
-                                    verdict->bad ? "bad " : "ok", verdict->reason);
-        status = svmx__folder_write(folder, name, text, (size_t)length, &why);
-        (void)close(folder);
-    }
-    if (status != SVMX_OK)
-        svmx__log(config->log, SVMX_LOG_INFO, "that the drivers of %s were tried is not kept: %s", config->proxy.name,
+    if (folder < 0) return;
+    name_file(name, config->proxy.name);
+    const int length = snprintf(text, sizeof text, "svmx-probe 1 %016" PRIx64 " %s%s\n", verdict->print,
+                                verdict->bad ? "bad " : "ok", verdict->reason);
+    if (svmx__folder_write(folder, name, text, (size_t)length, &why) != SVMX_OK)
+        svmx__log(config->log, SVMX_LOG_INFO, "the verdict on the drivers of %s is not kept: %s", config->proxy.name,
                   why.line);
 }
 
@@ -128,12 +130,15 @@ static uint64_t print_of(const struct svmx__probe_config *config, const struct s
 
 enum svmx_status svmx__probe(const struct svmx__probe_config *config, const struct svmx_host *host,
                              struct svmx__text *why) {
-    const uint64_t print = config->folder ? print_of(config, host) : 0;
     struct verdict verdict;
-    if (!recall(config->folder, config->proxy.name, print, &verdict)) {
+    const int folder = open_folder(config);
+    if (folder < 0 && !config->always) return SVMX_OK;
+    const uint64_t print = folder >= 0 ? print_of(config, host) : 0;
+    if (!recall(folder, config->proxy.name, print, &verdict)) {
         verdict.print = print;
-        if (try_it(config, host, &verdict)) keep(config, &verdict);
+        if (try_it(config, host, &verdict)) keep(config, folder, &verdict);
     }
+    if (folder >= 0) (void)close(folder);
     if (!verdict.bad) return SVMX_OK;
     return svmx__fail(
         why, SVMX_ERR_DEVICE_LOST,

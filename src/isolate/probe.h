@@ -15,14 +15,16 @@
 
 #include "base/log.h"
 #include "isolate/proxy.h"
+#include <stdbool.h>
 
 struct svmx__probe_config {
     struct svmx__proxy_config proxy;
     const char *folder; /* where verdicts are kept; NULL: nowhere */
+    bool always;        /* also where none can be kept: each call is a process then */
     const struct svmx__log *log;
 };
 
-/* OK: load it; also where no process could be had, with a word in the log. DEVICE_LOST: `why` says what became of the process.
+/* OK: load it; also where no verdict can be kept or no process be had, with a word in the log. DEVICE_LOST: `why` says what became of the process.
  * `host` is asked for options only. Blocks for as long as the process may take. */
 enum svmx_status svmx__probe(const struct svmx__probe_config *config, const struct svmx_host *host,
                              struct svmx__text *why);

@@ -139,14 +139,10 @@ enum svmx__wire_end svmx__wire_send(int socket, const struct svmx__wire *wire, u
     const size_t bytes = sizeof head + (size_t)head;
     _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
     for (size_t sent = 0; sent < bytes;) {
-        const size_t body = sent > sizeof head ? sent - sizeof head : 0;
-        struct iovec parts[2] = {{(char *)&head + sent, sizeof head - sent},
-                                 {(char *)wire->words + body, (size_t)head - body}};
+        const size_t of_head = sent < sizeof head ? sent : sizeof head, of_body = sent - of_head;
+        struct iovec parts[2] = {{(char *)&head + of_head, sizeof head - of_head},
+                                 {(char *)wire->words + of_body, (size_t)head - of_body}};
         struct msghdr header = {.msg_iov = parts, .msg_iovlen = 2};
-        if (sent >= sizeof head) {
-            header.msg_iov = parts + 1;
-            header.msg_iovlen = 1;
-        }
         if (sent == 0 && wire->file >= 0) attach(&header, room, sizeof room, wire->file);
         const ssize_t now = sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (now >= 0) {

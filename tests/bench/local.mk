@@ -6,7 +6,7 @@ bench_programs = \
 	%D%/overhead \
 	%D%/chains \
 	%D%/signatures \
-	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs) \
+	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs) $(watching_bench_programs) \
 	%D%/routing \
 	%D%/routing_devices \
 	%D%/ops_field \
@@ -91,7 +91,7 @@ endif
 # Suite opencl: the executor beside the plain API on the same device.
 opencl_bench_programs =
 if BUILD_OPENCL
-opencl_bench_programs += %D%/opencl_compositions %D%/opencl_start %D%/opencl_tasks
+opencl_bench_programs += %D%/opencl_compositions %D%/opencl_isolate %D%/opencl_start %D%/opencl_tasks
 endif
 cl_common = %D%/cl_scene.c %D%/cl_scene.h %D%/peer_cl.c %D%/peer_cl.h $(bench_common)
 %C%_opencl_tasks_SOURCES = %D%/opencl_tasks.c $(cl_common)
@@ -100,6 +100,9 @@ cl_common = %D%/cl_scene.c %D%/cl_scene.h %D%/peer_cl.c %D%/peer_cl.h $(bench_co
 %C%_opencl_compositions_SOURCES = %D%/opencl_compositions.c $(cl_common)
 %C%_opencl_compositions_CPPFLAGS = $(public_cppflags)
 %C%_opencl_compositions_LDADD = libsvmx.la $(OPENCL_LIBS) -lm
+%C%_opencl_isolate_SOURCES = %D%/opencl_isolate.c $(bench_common)
+%C%_opencl_isolate_CPPFLAGS = $(public_cppflags)
+%C%_opencl_isolate_LDADD = libsvmx.la -lm
 %C%_opencl_start_SOURCES = %D%/opencl_start.c $(bench_common)
 %C%_opencl_start_CPPFLAGS = $(public_cppflags)
 %C%_opencl_start_LDADD = libsvmx.la -lm
@@ -112,6 +115,15 @@ endif
 %C%_levelzero_SOURCES = %D%/levelzero.c %D%/peer_ze.c %D%/peer_ze.h $(bench_common)
 %C%_levelzero_CPPFLAGS = $(public_cppflags)
 %C%_levelzero_LDADD = libsvmx.la plugins/levelzero/liblevelzero.la -lm
+
+# Suite watching: somebody asks for metrics while it works.
+watching_bench_programs =
+if BUILD_METRICS
+watching_bench_programs += %D%/watching
+endif
+%C%_watching_SOURCES = %D%/watching.c $(bench_common)
+%C%_watching_CPPFLAGS = $(public_cppflags)
+%C%_watching_LDADD = libsvmx-metrics.la libsvmx.la -lm
 
 bench: all $(bench_programs) $(ze_cpu_driver)
 	@list=; driver='$(firstword $(ze_cpu_driver))'; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \

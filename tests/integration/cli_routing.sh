@@ -1,5 +1,5 @@
 #!/bin/sh
-# cli_routing.sh: what the `svmx` command says of choosing devices: explain, bandwidth, replay, run --receipt, --policy, stats.
+# cli_routing.sh: what the `svmx` command says of choosing devices: explain, bandwidth, replay, trace, run --receipt, --policy, stats.
 #
 # SVMX_TEST_COMMAND is the command. SUPERVM_BACKEND_PATH says where plugins are, SVMX_TEST_DRIVER_PATH where the check-only
 # ones are. What cannot run here is counted as skipped.
@@ -28,10 +28,10 @@ lines "run --receipt: what was run" "$work/log" "[(r['operation'], r['tasks'], r
     [('sum_f32', 3, 'reference', 'host', i) for i in range(1, 6)] and all(r['bytes_in'] == 3 * 8192 and r['bytes_out'] == 12
     and r['redone'] == 0 and r['run_ns'] > 0 and r['time_ns'] > 10**18 and r['policy'] for r in l)
     and all(a['number'] < b['number'] and a['time_ns'] <= b['time_ns'] for a, b in zip(l, l[1:]))"
-lines "run --receipt: the fields, in their order" "$work/log" "all(list(r) == 'number time_ns tag operation device backend name place '
-    'modelled driver policy why tasks units work bucket bytes_in bytes_out copied_bytes launches redone reason learned '
-    'first_use contended failed fused expected_ns setup_ns transfer_ns compute_ns wait_ns stage_ns run_ns collect_ns result_hash '
-    'candidates'.split() for r in l)"
+lines "run --receipt: the fields, in their order" "$work/log" "all(list(r) == 'number time_ns tag operation device backend name place modelled driver policy why tasks units work '
+    'bucket bytes_in bytes_out copied_bytes launches redone reason learned first_use contended failed '
+    'fused stretch expected_ns setup_ns transfer_ns compute_ns wait_ns stage_ns run_ns collect_ns '
+    'result_hash candidates'.split() for r in l)"
 call run sum_f32 --size 2K --repeat 2 --device none --receipt - -q
 exits 0 && [ "$(grep -c '^{"number":' "$work/out")" -eq 3 ] && [ "$(grep -Ec '^[0-9a-f]{64}$' "$work/out")" -eq 1 ]
 verdict "run --receipt -: on standard output, before the result" $?
@@ -111,6 +111,36 @@ if [ $check ]; then
 else
     skip "bandwidth of a device with memory of its own" "no check plugin" 3
 fi
+
+echo "# trace"
+call trace "$work/log"
+json "trace: an event for each stage that took time, and its receipt beside it" 0 "(lambda x: len(x) >= 5 and all(e['name'] == 'sum_f32'
+    and e['dur'] > 0 and e['ts'] >= 0 and e['args']['tasks'] == 3 for e in x) and sorted({e['args']['number'] for e in x}) == list(range(5))
+    and min(e['ts'] for e in x) == 0)([e for e in d['traceEvents'] if e['ph'] == 'X'])"
+receipt() { # NUMBER END DEVICE WAIT STAGE RUN COLLECT: a line with what a trace needs
+    printf '{"number":%s,"time_ns":%s,"operation":"sha256","device":%s,"backend":"sim","name":"a \\"b\\"","wait_ns":%s,"stage_ns":%s,"run_ns":%s,"collect_ns":%s,"candidates":[{"device":7}]}\n' "$@"
+}
+{ receipt 0 11000 0 0 1000 6000 2000; receipt 1 14000 0 4000 1000 5000 2000; receipt 2 9000 1 0 0 4500 0; } >"$work/trace.log"
+lanes="lambda d: {(e['pid'], e['tid']): e['args']['name'] for e in d['traceEvents'] if e['name'] == 'thread_name'}"
+call trace "$work/trace.log"
+json "trace: lanes by device and stage, another where two overlap" 0 "sorted(($lanes)(d).values()) ==
+    ['device', 'device', 'device 2', 'placing inputs', 'taking results', 'waiting']
+    and {e['args']['name'] for e in d['traceEvents'] if e['name'] == 'process_name'} == {'0 sim: a \"b\"', '1 sim: a \"b\"'}"
+json "trace: nothing overlaps in a lane, and times are microseconds from the first" 0 "(lambda x: all(a['ts'] + a['dur'] <= b['ts'] + 1e-9
+    for a in x for b in x if a is not b and (a['pid'], a['tid']) == (b['pid'], b['tid']) and a['ts'] <= b['ts'])
+    and [(e['ts'], e['dur']) for e in x if e['args']['number'] == 0] == [(0, 1), (1, 6), (7, 2)])([e for e in d['traceEvents'] if e['ph'] == 'X'])"
+call trace "$work/trace.log" --output "$work/trace.json" --json
+json "trace --output --json" 0 "(d['receipts'], d['lanes'], d['bad_lines']) == (3, 6, 0)"
+{ cat "$work/trace.log"; echo '{"number":3}'; echo; echo '{"time_ns":12,"device":"x"'; } >"$work/bad.log"
+call trace "$work/bad.log" --output "$work/bad.json"
+exits 1 && err_has 'line 4: no receipt: time_ns' && err_has 'line 6: no receipt: device' && out_has '3 receipts in 6 lanes' &&
+    cmp -s "$work/trace.json" "$work/bad.json"
+verdict "trace: bad lines are named and left out" $?
+call trace - --output "$work/empty.json"
+exits 0 && out_has '0 receipts in 0 lanes'
+verdict "trace of nothing" $?
+refused 1 "cannot open $work/none" trace "$work/none"
+refused 4 "--output: cannot write to $work/no/such/file" trace "$work/trace.log" --output "$work/no/such/file"
 
 echo "# replay"
 call replay "$work/log"

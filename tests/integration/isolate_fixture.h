@@ -33,6 +33,13 @@ static inline struct svmx_options options_of(const char *backends, const char *i
                                  .isolate = isolate};
 }
 
+/* Was it built? After find_plugins. */
+static inline bool has_plugin(const char *name) {
+    char file[8192];
+    (void)snprintf(file, sizeof file, "%s/%s", getenv("SVMX_TEST_BACKEND_PATH"), name);
+    return access(file, R_OK) == 0;
+}
+
 /* What became of a backend. */
 static inline struct svmx_load_entry entry_of(svmx_executor_t *executor, const char *name) {
     struct svmx_load_entry entry = {.size = sizeof entry};

@@ -122,6 +122,14 @@ call real ZE_CPU_NOFP64=1 "$SVMX" conform levelzero --op vec_add_f64
 grep -q 'vec_add_f64 *not supported' "$work/out" && content
 verdict "a device without doubles does not offer them" $?
 
+# ---- in a process of its own -----------------------------------------------------------------------------------------
+
+call real "$SVMX" run keccak256 --size 1000
+sum=$(sed -n 's/^ *sha256 *//p' "$work/out")
+call real SUPERVM_ISOLATE=levelzero "$SVMX" run keccak256 --size 1000
+[ $code -eq 0 ] && out_has "$label" && out_has 'fallback   none' && [ -n "$sum" ] && out_has "$sum" && content
+verdict "isolated: the same bytes" $?
+
 # ---- no driver ------------------------------------------------------------------------------------------------------
 
 call env ZE_ENABLE_ALT_DRIVERS=/no/such/driver.so SUPERVM_BACKENDS=levelzero "$SVMX" devices

@@ -133,16 +133,42 @@ Test(probe, a_broken_verdict_is_none) {
     }
 }
 
-/* Nothing is tried, so no verdict; the plugin is loaded here. */
-Test(probe, without_a_cache_only_on_request) {
+/* Puts a program in place of svmx-host that leaves a mark and ends. */
+static void place_marker(void) {
+    char file[128];
+    (void)snprintf(file, sizeof file, "%s/svmx-host", folder);
+    FILE *out = fopen(file, "w");
+    cr_assert(out && fprintf(out, "#!/bin/sh\n: >'%s/mark'\n", folder) > 0 && fclose(out) == 0);
+}
+
+static bool was_tried(void) {
+    char file[128];
+    (void)snprintf(file, sizeof file, "%s/mark", folder);
+    return access(file, F_OK) == 0;
+}
+
+Test(probe, nothing_is_tried_where_no_verdict_can_be_kept) {
     struct svmx_options options = probe_options("check:plain,stop", "auto");
+    place_marker();
     options.cache_dir = "off";
     expect_loaded(&options);
-    options = probe_options("check:plain,stop", "off");
+    options.cache_dir = cache;
+    cr_assert_eq(mkdir(cache, 0700), 0);
+    cr_assert_eq(chmod(cache, 0777), 0); /* not safe */
     expect_loaded(&options);
-    cr_assert_str_eq(verdict(), "");
-    options = probe_options("check:open@1=abort,stop", "on");
+    options.driver_probe = "off";
+    cr_assert_eq(chmod(cache, 0700), 0);
+    expect_loaded(&options);
+    cr_assert(!was_tried() && !*verdict());
+    options.driver_probe = "auto";
+    expect_refused(&options, "it ended with status 0");
+    cr_assert(was_tried() && *verdict());
+}
+
+Test(probe, on_request_it_is_tried_each_time) {
+    struct svmx_options options = probe_options("check:open@1=abort,stop", "on");
     options.cache_dir = "off";
+    expect_refused(&options, "signal 6");
     expect_refused(&options, "signal 6");
     cr_assert_str_eq(verdict(), "");
 }
