@@ -383,7 +383,7 @@ static uint32_t use_of(svmx_batch_t *batch, struct svmx_buffer *buffer) {
         if (batch->uses[i].buffer == buffer) return i;
     /* relaxed: the caller has a reference */
     atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
-    batch->uses[batch->use_count] = (struct svmx__use){.buffer = buffer, .aligned = true};
+    batch->uses[batch->use_count] = (struct svmx__use){.buffer = buffer};
     return batch->use_count++;
 }
 
@@ -393,7 +393,7 @@ static void note_view(svmx_batch_t *batch, struct svmx__task *task, uint32_t at,
     struct svmx__use *use = &batch->uses[number];
     task->buffers |= UINT32_C(1) << at;
     batch->sources[task->first_slot + at] = number;
-    use->aligned = use->aligned && arg->offset % SVMX__RESULT_ALIGNMENT == 0;
+    use->offsets |= arg->offset;
     use->read_bytes += is_output ? 0 : arg->bytes;
     use->writes += is_output;
 }

@@ -51,7 +51,7 @@ struct svmx__use {
     struct svmx_buffer *buffer;
     uint64_t read_bytes;
     uint32_t writes;        /* arguments that are outputs */
-    bool aligned;           /* all views are, as kernels need it */
+    uint64_t offsets;       /* of all views, or'ed: how far they are aligned */
     uint64_t before, after; /* versions, of the run at hand; the same unless it is written */
 
     /* in the stretch at hand */

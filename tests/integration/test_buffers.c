@@ -265,6 +265,39 @@ Test(buffers, more_than_fit) {
     expect_all_returned();
 }
 
+/* The check plugin looks at every command, and wants more than 64 bytes of alignment. */
+Test(buffers, keep_the_rules_of_the_abi) {
+    const char *drivers = getenv("SVMX_TEST_DRIVER_PATH");
+    if (!drivers) cr_skip_test("SVMX_TEST_DRIVER_PATH does not say where the check plugin is");
+    struct complaints complaints = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = "+check,stop",
+                                         .policy = "order",
+                                         .backend_path = drivers,
+                                         .flags = SVMX_OPEN_NO_ENVIRONMENT,
+                                         .log_level = SVMX_LOG_ERROR,
+                                         .log = note_complaint,
+                                         .log_user = &complaints};
+    fill();
+    svmx_executor_t *executor = open_with(&options);
+    (void)by_turns(executor, false);
+    for (uint64_t first = 0; first < 2 * N; first += N / 4) { /* views of all kinds of alignment */
+        svmx_buffer_t *buffer = buffer_of(executor, NULL, 4 * BYTES);
+        svmx_batch_t *batch = batch_for(executor);
+        float actual[N];
+        cr_assert_eq(svmx_buffer_write(buffer, first * sizeof(float), a, BYTES), SVMX_OK);
+        add(batch, svmx_view(SVMX_F32, buffer, 3 * N, N), svmx_view(SVMX_F32, buffer, first, N),
+            svmx_in(SVMX_F32, b, N));
+        for (int round = 0; round < 2; round++) run(batch);
+        cr_assert_eq(svmx_buffer_read(buffer, 3 * BYTES, actual, BYTES), SVMX_OK);
+        for (int i = 0; i < N; i++) cr_assert_eq(actual[i], a[i] + b[i]);
+        svmx_batch_destroy(batch);
+        svmx_buffer_destroy(buffer);
+    }
+    cr_assert_eq(complaints.count, 0, "%s", complaints.first);
+    svmx_close(executor);
+}
+
 /* ---- devices that fail ---------------------------------------------------------------------------------------------- */
 
 static void fail_each(enum fake_call call, enum svmx_status how, unsigned times) {
