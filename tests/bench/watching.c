@@ -34,7 +34,7 @@ struct shared {
     _Atomic uint64_t answers, bytes;
 };
 
-static void fail(const char *what) {
+_Noreturn static void fail(const char *what) {
     fprintf(stderr, "watching: %s\n", what);
     exit(1);
 }
@@ -178,7 +178,7 @@ int main(void) {
     if (bench.slice_ns < SLICE_MS * UINT64_C(1000000)) bench.slice_ns = SLICE_MS * UINT64_C(1000000);
     if (bench.rounds > ROUNDS) bench.rounds = ROUNDS;
     svmx_executor_t *executor;
-    svmx_metrics_t *metrics;
+    svmx_metrics_t *metrics = NULL;
     struct svmx_error error;
     if (svmx_open(&executor, NULL, &error) != SVMX_OK ||
         svmx_metrics_listen(&metrics, executor, "127.0.0.1:0", 0, &error) != SVMX_OK)
