@@ -74,14 +74,30 @@ enum svmx_status svmx_buffer_read(const svmx_buffer_t *buffer, uint64_t offset, 
 
 /* ---- in batches --------------------------------------------------------------------------------------------------- */
 
+/* A writer counts itself before it raises the version: whoever sees that version sees the writer too, or what it wrote. */
+static void begin_writing(struct svmx__use *use) {
+    struct svmx_buffer *buffer = use->buffer;
+    use->alone = atomic_fetch_add_explicit(&buffer->writers, 1, memory_order_acq_rel) == 0;
+    use->before = atomic_fetch_add_explicit(&buffer->version, 1, memory_order_acq_rel);
+    use->after = use->before + 1;
+}
+
+static void begin_reading(struct svmx__use *use) {
+    use->before = use->after = atomic_load_explicit(&use->buffer->version, memory_order_acquire);
+    use->alone = atomic_load_explicit(&use->buffer->writers, memory_order_acquire) == 0;
+}
+
 void svmx__buffers_begin(struct svmx_batch *batch) {
-    for (uint32_t i = 0; i < batch->use_count; i++) {
-        struct svmx__use *use = &batch->uses[i];
-        _Atomic uint64_t *version = &use->buffer->version;
-        use->before = use->writes ? atomic_fetch_add_explicit(version, 1, memory_order_acq_rel)
-                                  : atomic_load_explicit(version, memory_order_acquire);
-        use->after = use->before + (use->writes ? 1 : 0);
-    }
+    for (uint32_t i = 0; i < batch->use_count; i++)
+        if (batch->uses[i].writes)
+            begin_writing(&batch->uses[i]);
+        else
+            begin_reading(&batch->uses[i]);
+}
+
+void svmx__buffers_end(struct svmx_batch *batch) {
+    for (uint32_t i = 0; i < batch->use_count; i++) /* release: what was written is seen by who sees the count */
+        if (batch->uses[i].writes) atomic_fetch_sub_explicit(&batch->uses[i].buffer->writers, 1, memory_order_release);
 }
 
 void svmx__buffers_release(struct svmx_batch *batch) {

@@ -52,12 +52,13 @@ static bool has_buffers(const struct svmx_batch *batch) {
     return false;
 }
 
-/* All of it went well: what was written is in the copies too. A copy that misses what another part wrote is not good. */
+/* All of it went well: what was written is in the copies too. A copy that misses what another part wrote,
+ * or another batch was about to write into another place, is not good. */
 static void settle_buffers(const struct svmx__part *head) {
     const struct svmx_batch *batch = head->batch;
     for (uint32_t i = 0; i < batch->use_count; i++) {
         const struct svmx__use *use = &batch->uses[i];
-        if (use->resident && use->written == use->writes)
+        if (use->resident && use->alone && use->written == use->writes)
             atomic_store_explicit(&use->buffer->copies[head->device->id].version, use->after, memory_order_relaxed);
     }
 }

@@ -188,6 +188,33 @@ Test(buffers, without_a_device) {
     svmx_close(executor);
 }
 
+/* Somebody writes to the other half of a buffer while a batch reads the first: the copy that it makes on the device has the
+ * other half as it was, or half of it, and must not be taken for good once both are over. */
+Test(buffers, a_copy_that_was_made_while_somebody_wrote_is_not_good) {
+    fill();
+    fake_start();
+    svmx_executor_t *executor = open_fake();
+    svmx_buffer_t *x = buffer_of(executor, a, 2 * BYTES);
+    svmx_batch_t *reader = batch_for(executor), *writer = batch_for(executor), *after = batch_for(executor);
+    add(reader, svmx_out(SVMX_F32, out, N), svmx_view(SVMX_F32, x, 0, N), svmx_in(SVMX_F32, b, N));
+    add(writer, svmx_view(SVMX_F32, x, N, N), svmx_in(SVMX_F32, a, N), svmx_in(SVMX_F32, b, N));
+    add(after, svmx_out(SVMX_F32, out, N), svmx_view(SVMX_F32, x, N, N), svmx_in(SVMX_F32, b, N));
+    run(reader);
+    run(reader);
+    svmx__buffers_begin(writer); /* it is under way, and has written nothing yet */
+    run(reader);
+    memcpy(x->host + BYTES, a, BYTES);
+    svmx__buffers_end(writer);
+    run(after);
+    for (int i = 0; i < N; i++) cr_assert_eq(out[i], a[i] + b[i]);
+    svmx_batch_destroy(reader);
+    svmx_batch_destroy(writer);
+    svmx_batch_destroy(after);
+    svmx_buffer_destroy(x);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
 /* Views of one buffer, some of which begin where kernels cannot take them; an input and an output side by side. */
 static void views(uint64_t first, uint64_t second) {
     float expected[N], actual[4 * N];
