@@ -368,6 +368,7 @@ static void start_part(struct svmx__part *part, svmx_batch_t *batch, const struc
     part->op = op;
     part->level = level;
     part->task_count = 0;
+    part->first_task = batch->task_count;
     part->units = part->work = part->bytes_in = part->bytes_out = 0;
     part->callers_bytes_out = part->library_bytes = part->taken_bytes = part->passing_bytes = 0;
     part->library = NULL;
@@ -461,6 +462,7 @@ static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const st
     part->units += size->units;
     part->work += size->work;
     uint32_t task = batch->task_count++;
+    part->last_task = task;
     if (task == 0) batch->first_unit[0] = 0;
     struct svmx__task *added = &batch->tasks[task];
     *added = (struct svmx__task){.part = at, .first_slot = batch->slot_count, .row = row, .units = size->units};

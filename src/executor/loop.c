@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW_ON_DEVICES = 8, MOST_WINDOW = 1024 };
+enum { WINDOW_ON_DEVICES = 8, MOST_WINDOW = 1024, NONE = INT32_MAX };
 
 struct run {
     const struct svmx__loop_plan *plan;
@@ -28,7 +28,9 @@ struct run {
     uint32_t *number;           /* of task t of the body in iteration i: [i * tasks + t] */
     uint32_t length;            /* of the window at hand, in iterations */
     uint32_t capacity;          /* iterations that `number` has room for */
+    uint32_t built, running;    /* iterations and problems of the window as it was built; 0: it must be built anew */
     struct svmx_loop_end *ends; /* of each problem; reason 0: it goes on */
+    uint32_t *last;             /* iteration of the window that counted last, of each problem; NONE: it was over */
     struct svmx_loop_counts counts;
 };
 
@@ -99,13 +101,29 @@ static enum svmx_status add_task(struct run *run, uint32_t iteration, uint32_t t
     return svmx_batch_add(run->window, op->id, args, op->param_count);
 }
 
+/* How many problems take part in all of the window; 0: some only in its beginning. */
+static uint32_t running(const struct run *run) {
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < run->plan->loop->until_count; p++) {
+        const uint32_t share = share_of(run, p);
+        if (share && share < run->length) return 0;
+        count += share > 0;
+    }
+    return count;
+}
+
+/* A window of the same problems and iterations as the last one has the same tasks. */
 static enum svmx_status build_window(struct run *run) {
     const struct svmx__loop_plan *plan = run->plan;
+    const uint32_t count = running(run);
+    if (count && run->built == run->length && run->running == count) return SVMX_OK;
     enum svmx_status status = svmx_batch_reset(run->window);
+    run->built = run->length;
+    run->running = count;
     for (uint32_t i = 0; i < run->length; i++)
         for (uint32_t t = 0; status == SVMX_OK && t < plan->body->task_count; t++)
             if (i < share_of(run, plan->problem[t])) status = add_task(run, i, t);
-    return status;
+    return status == SVMX_OK ? svmx_batch_record(run->window) : status;
 }
 
 /* ---- looking at results --------------------------------------------------------------------------------------------- */
@@ -140,14 +158,15 @@ static bool holds(const struct run *run, uint32_t iteration, const struct svmx_u
     return whole != 0;
 }
 
-/* What a problem carries on from an iteration goes to its buffers. */
-static void keep_carried(const struct run *run, uint32_t problem, uint32_t iteration) {
+/* What problems carry on from their last iteration of the window goes to their buffers. */
+static void keep_carried(const struct run *run) {
     const struct svmx__loop_plan *plan = run->plan;
     for (uint32_t c = 0; c < plan->loop->carry_count; c++) {
         const struct svmx_carry *carry = &plan->loop->carries[c];
-        if (plan->problem[carry->task] != problem) continue;
+        const uint32_t last = run->last[plan->problem[carry->task]];
+        if (last == NONE) continue;
         const uint64_t bytes = svmx__task_slots(plan->body, carry->task)[carry->output].bytes;
-        (void)svmx_buffer_write(carry->buffer, carry->offset, look(run, iteration, carry->task, carry->output), bytes);
+        (void)svmx_buffer_write(carry->buffer, carry->offset, look(run, last, carry->task, carry->output), bytes);
     }
 }
 
@@ -175,6 +194,7 @@ static void settle(struct run *run, uint32_t problem) {
     const uint32_t share = share_of(run, problem);
     uint32_t last = 0;
     bool over = false;
+    run->last[problem] = NONE;
     if (!share) return;
     for (; last < share && !over; last++) over = holds(run, last, &loop->untils[problem], &end->value);
     end->iterations += last--;
@@ -182,7 +202,7 @@ static void settle(struct run *run, uint32_t problem) {
         end->reason = SVMX_LOOP_CONDITION;
     else if (end->iterations == loop->max_iterations)
         end->reason = SVMX_LOOP_LIMIT;
-    keep_carried(run, problem, last);
+    run->last[problem] = last;
     if (end->reason) give_outputs(run, problem, last);
 }
 
@@ -220,9 +240,10 @@ static enum svmx_status run_window(struct run *run) {
     struct svmx_batch *body = run->plan->body;
     if (!make_room(run)) return svmx__fail(&body->error, SVMX_ERR_MEMORY, "no memory for a loop");
     enum svmx_status status = build_window(run);
-    if (status == SVMX_OK) status = svmx_run(run->window);
+    if (status == SVMX_OK) status = svmx_batch_replay(run->window);
     if (status != SVMX_OK) return svmx__fail(&body->error, status, "a window of the loop: %s", run->window->error.line);
     for (uint32_t p = 0; p < run->plan->loop->until_count; p++) settle(run, p);
+    keep_carried(run);
     return SVMX_OK;
 }
 
@@ -248,9 +269,11 @@ static void take_wishes(svmx_batch_t *window, const struct svmx_batch *body) {
 
 static enum svmx_status run_loop(const struct svmx__loop_plan *plan, struct svmx_loop_end *ends,
                                  struct svmx_loop_counts *counts) {
-    struct run run = {.plan = plan, .ends = calloc(plan->loop->until_count, sizeof *run.ends)};
+    struct run run = {.plan = plan,
+                      .ends = calloc(plan->loop->until_count, sizeof *run.ends),
+                      .last = calloc(plan->loop->until_count, sizeof *run.last)};
     enum svmx_status status = SVMX_ERR_MEMORY;
-    if (run.ends) status = svmx_batch_create(plan->body->executor, &run.window);
+    if (run.ends && run.last) status = svmx_batch_create(plan->body->executor, &run.window);
     if (status == SVMX_OK) {
         take_wishes(run.window, plan->body);
         status = run_windows(&run);
@@ -260,6 +283,7 @@ static enum svmx_status run_loop(const struct svmx__loop_plan *plan, struct svmx
     svmx_batch_destroy(run.window);
     free(run.number);
     free(run.ends);
+    free(run.last);
     return status;
 }
 
