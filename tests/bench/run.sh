@@ -7,8 +7,6 @@
 # An ask that was missed is no failure of the run: it is in the table, in the file, and in the last line. The first row of the
 # file, of suite `run`, says where and when.
 #
-#   run.sh --markdown FILE...   runs nothing: prints the rows of such files as a table for a document
-#
 #   SVMX_BENCH_LIST      programs, with their paths
 #   SVMX_BENCH_RESULTS   the file to write
 #   SUITE                which suites; empty = all
@@ -16,31 +14,6 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
-
-# Rows are one a line, as row.c writes them. Figures are rounded to three digits, and not otherwise touched.
-markdown() {
-    echo '| suite | case | ours | peer | | unit | ratio | ask | verdict | note |'
-    echo '|---|---|---|---|---|---|---|---|---|---|'
-    cat -- "$@" | awk '
-        function text(key) { return match($0, "\"" key "\":\"[^\"]*\"") ? part(key, 4) : "" }
-        function part(key, quotes) { return substr($0, RSTART + length(key) + quotes, RLENGTH - length(key) - quotes - 1) }
-        function number(key) {
-            if (!match($0, "\"" key "\":-?[0-9][0-9.e+-]*")) return "-"
-            value = substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0
-            return sprintf(value < 1000 ? "%.3g" : "%.0f", value)
-        }
-        /^\{"suite":"run"/ { next }
-        /^\{/ {
-            verdict = /"ok":true/ ? "met" : /"ok":false/ ? "**missed**" : text("ask") != "" ? "skipped" : "-"
-            printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", text("suite"), text("case"), number("ours"),
-                number("peer"), text("peer_name"), text("unit"), number("ratio"), text("ask"), verdict, text("note")
-        }'
-}
-if [ "${1:-}" = --markdown ]; then
-    shift
-    markdown "${@:?names no file}"
-    exit
-fi
 
 src=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 results=${SVMX_BENCH_RESULTS:-bench-results.json}
