@@ -22,6 +22,7 @@ EXTRA_DIST += \
 	%D%/SAMPLING.md \
 	%D%/SIM.md \
 	%D%/THRESHOLDS.md \
+	%D%/WATCHING.md \
 	%D%/adr/0001-error-text-in-the-batch.md \
 	%D%/adr/0002-outputs-never-overlap.md \
 	%D%/adr/0003-inline-devices.md \

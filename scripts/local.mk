@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	%D%/fault-report.sh \
 	%D%/format.sh \
 	%D%/place-modules \
+	%D%/predict-gpu-rate \
 	%D%/quickstart.sh \
 	%D%/run-threshold-scan.sh \
 	%D%/setup.sh \

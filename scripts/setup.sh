@@ -4,11 +4,13 @@
 #   quickstart   compiler, make, autotools, xxHash: enough for the library, the command and the SIMD plugin; and, where
 #                they are to be had, libsecp256k1 and libsodium, without which a few operations are off, the headers and
 #                the loader of OpenCL, without which its plugin is off, and PoCL, an OpenCL driver for the CPU; those of
-#                Level Zero and the compilers of its device code; and Python and Chart.js, without which scans and
-#                benchmarks have no page
-#   test         all that scripts/test.sh uses: clang, g++, Python, Criterion, OpenSSL, the libraries of signatures, and
-#                three OpenCL drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to be had, the packages of gpu
-#                and Level Zero, and Chromium with its driver and Selenium, without which pages are not tested
+#                Level Zero and the compilers of its device code; Python and Chart.js, without which scans and
+#                benchmarks have no page; and libmicrohttpd, without which libsvmx-metrics and svmx serve are off
+#   test         all that scripts/test.sh uses: clang, g++, Python, Criterion, OpenSSL, the libraries of signatures and
+#                of libsvmx-metrics, and three OpenCL drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to
+#                be had, the packages of gpu and Level Zero, Chromium with its driver and Selenium, without which pages
+#                are not tested, and Prometheus, without which the metrics are not scraped (its package starts a service
+#                where there is systemd)
 #   coverage     test and gcovr
 #   bench        quickstart and the peers of the benchmarks: StarPU, OpenSSL, OpenBLAS, libsecp256k1, libsodium, and
 #                libipsec-mb on x86-64; and, where they are to be had, the packages of gpu and Level Zero
@@ -28,22 +30,24 @@ opencl="opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd"
 levelzero="libze-dev clang-15 llvm-spirv-15 spirv-tools"
 tests="$tests $opencl mesa-opencl-icd oclgrind"
 gpu="clang-15 libclc-15-dev llvm-spirv-15 spirv-tools"
+metrics="libmicrohttpd-dev libjs-chart.js"
+tests="$tests $metrics"
 report="python3 libjs-chart.js"
 browser="chromium chromium-driver python3-selenium"
 extras= # wanted, not needed
 case ${1:-quickstart} in
 quickstart)
     packages=$quickstart
-    extras="libsecp256k1-dev libsodium-dev $opencl $levelzero $report"
+    extras="libsecp256k1-dev libsodium-dev $opencl $levelzero $report $metrics"
     ;;
 test)
     packages=$tests
-    extras="$gpu $levelzero $report $browser"
+    extras="$gpu $levelzero $report $browser prometheus"
     ;;
 coverage) packages="$tests gcovr" ;;
 bench)
     packages="$quickstart libstarpu-dev libssl-dev libopenblas0 libsecp256k1-dev libsodium-dev $opencl"
-    extras="$gpu $levelzero $report"
+    extras="$gpu $levelzero $report $metrics"
     case $(uname -m) in x86_64) packages="$packages libipsec-mb-dev" ;; esac
     ;;
 gpu) packages="gcc libc6-dev $gpu" ;;

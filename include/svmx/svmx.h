@@ -491,9 +491,14 @@ struct svmx_device {
     uint32_t strikes;        /* failures that are held against it, 0 to 3 */
     uint32_t quarantined;    /* operations that it does not get because it gave wrong bytes for them */
     char health_reason[128]; /* why it is not healthy, else "" */
-    uint32_t load;           /* enum svmx_load */
-    uint64_t memory_used;    /* by this executor, in use, of memory_bytes (0: the device tells of no limit) */
-    uint64_t pending;        /* launches that wait for it or run there, of options.queue_depth */
+    /* More of what it did and has; svmx_op_stats_get has it by operation. */
+    uint64_t wait_ns, stage_ns, collect_ns,
+        compute_ns;  /* beside busy_ns; computing is the useful part of all of them */
+    uint64_t queued; /* parts that wait for it now */
+    uint64_t pool_bytes, pool_bytes_peak, pool_idle_bytes; /* staging memory held, the most so far, and unused of it */
+    uint32_t load;                                         /* enum svmx_load */
+    uint64_t memory_used; /* by this executor, in use, of memory_bytes (0: the device tells of no limit) */
+    uint64_t pending;     /* launches that wait for it or run there, of options.queue_depth */
 };
 
 /* How much of what a device has is in use. Always NORMAL of one that computes in the calling thread. */
@@ -747,7 +752,12 @@ struct svmx_stats {
     /* Regret: by which share of their time launches could have been faster elsewhere, estimated from the probes, in
      * millionths, and the interval that has it with 95 % confidence. All 0 without probes. */
     uint64_t regret_ppm, regret_low_ppm, regret_high_ppm;
-    uint64_t receipts; /* written since the executor was opened */
+    uint64_t receipts;               /* written since the executor was opened */
+    uint64_t flips;                  /* how often an operation of some size went over to another device for good */
+    uint64_t failed;                 /* of the batches: those without results */
+    uint64_t under_way, queue_depth; /* batches between svmx_submit and completion now, and how many there may be */
+    uint64_t open_ns;                /* since svmx_open */
+    uint64_t pool_refusals;          /* how often a device had no memory for a pool */
     /* Launches that were computed twice and compared (options.verify, and devices that are watched), and those of them where
      * the results differed. */
     uint64_t compared, differed;
@@ -758,6 +768,53 @@ struct svmx_stats {
 };
 /* A snapshot; each number is exact, taken one after another. Errors: ARGUMENT (NULL, size), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats);
+
+/* How a device fails a part. */
+enum svmx_failure {
+    SVMX_FAILED_BACKEND = 0,      /* its plugin answered an error */
+    SVMX_FAILED_TIMEOUT = 1,      /* no answer by the deadline */
+    SVMX_FAILED_DEVICE_LOST = 2,  /* it is gone */
+    SVMX_FAILED_WRONG_RESULT = 3, /* its bytes were compared, and are wrong */
+    SVMX_FAILED_MEMORY = 4        /* it has no memory, not even for a part of the tasks */
+};
+/* "timeout" and so on; "unknown" for anything else. Static text. */
+SVMX_EXPORT const char *svmx_failure_name(uint32_t failure);
+
+enum { SVMX_WHY_LINES = 8, SVMX_LATENCY_LINES = 40, SVMX_FAILURE_LINES = 5 };
+#define SVMX_ALL_DEVICES UINT32_MAX
+
+/* What an operation did on a device since the executor was opened. A part is all tasks of an operation in one batch. */
+struct svmx_op_stats {
+    size_t size; /* set by the caller */
+    uint64_t parts, tasks, launches, bytes_in, bytes_out;
+    /* Times of parts that were answered, cut in two ways, as in their receipts: waiting apart, both have the same sum.
+     * Computing is what is useful of it. */
+    uint64_t wait_ns, stage_ns, run_ns, collect_ns;
+    uint64_t setup_ns, transfer_ns, compute_ns;
+    uint64_t device_ns;                    /* of computing and copying by the device's own clock */
+    uint64_t decisions[SVMX_WHY_LINES];    /* parts, by enum svmx_why */
+    uint64_t failures[SVMX_FAILURE_LINES]; /* parts that the device failed, by enum svmx_failure */
+    uint64_t latency[SVMX_LATENCY_LINES];  /* parts that took more than 2^(i-1) and at most 2^i ns, with waiting */
+    uint64_t flips, probes, regret_ppm; /* as in svmx_stats: of the operation on all devices, whichever is asked for */
+};
+/* A snapshot, as svmx_stats_get. SVMX_ALL_DEVICES: the sum over all of them. Errors: ARGUMENT (NULL, size), UNKNOWN (op,
+ * device), CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_op_stats_get(const svmx_executor_t *executor, uint32_t op, uint32_t device,
+                                               struct svmx_op_stats *stats);
+
+enum svmx_stats_format {
+    SVMX_STATS_JSON = 1,
+    SVMX_STATS_PROMETHEUS = 2 /* text exposition format 0.0.4 */
+};
+/* Gets a text piece by piece; pieces are not terminated. */
+typedef void (*svmx_write_fn)(void *user, const char *text, size_t length);
+/*
+ * All counters of an executor, its devices and operations as one text. docs/WATCHING.md lists what is in it. `write` is
+ * called in this thread, and must not call the executor. Allocates nothing, stops nothing. Errors: ARGUMENT (NULL, format),
+ * CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_stats_write(const svmx_executor_t *executor, uint32_t format, svmx_write_fn write,
+                                              void *user);
 
 /*
  * Which sizes an operation was asked for since the executor was opened, for choosing smallest buckets: counts[i] is how
@@ -850,6 +907,11 @@ SVMX_EXPORT enum svmx_status svmx_receipt_get(const svmx_batch_t *batch, uint32_
  */
 SVMX_EXPORT enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from,
                                                 struct svmx_receipt *receipts, size_t capacity, size_t *count);
+
+/* The same of the last parts that were redone or failed, which are kept longer than the others: 64 of them, numbered from 0 by
+ * themselves. */
+SVMX_EXPORT enum svmx_status svmx_fallbacks_read(svmx_executor_t *executor, uint64_t *from,
+                                                 struct svmx_receipt *receipts, size_t capacity, size_t *count);
 
 /*
  * A receipt as one line of JSON without its end of line, and its length (may be NULL), for a log that svmx_replay reads:
@@ -947,6 +1009,24 @@ struct svmx_candidate {
 SVMX_EXPORT enum svmx_status svmx_explain(svmx_executor_t *executor, uint32_t op, uint64_t units,
                                           struct svmx_candidate *candidates, size_t capacity, size_t *count,
                                           uint64_t *crossover);
+
+/* What launches of an operation took on a device at one size. */
+struct svmx_curve_point {
+    size_t size; /* set by the caller, in every element */
+    uint32_t op, device;
+    uint64_t units, work, bytes; /* sizes up to these, powers of two; bytes of a launch of that size */
+    uint32_t samples;            /* that stand behind it */
+    uint32_t reserved;
+    double ns, low_ns, high_ns; /* median, tenth and ninetieth percentile */
+};
+
+/*
+ * The curves that the router chooses by, as far as they were measured or came from the profile, in order of operation, device
+ * and size. `points` gets at most `capacity`; *count is how many there are. Where only one device beside the reference code
+ * takes part nothing is measured. A snapshot; any thread. Errors: ARGUMENT (NULL, size), CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_curves_read(const svmx_executor_t *executor, struct svmx_curve_point *points,
+                                              size_t capacity, size_t *count);
 
 /* What a device and its bus do without a kernel. */
 struct svmx_bandwidth {

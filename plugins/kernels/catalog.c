@@ -164,6 +164,12 @@ enum { F32 = false, F64 = true };
         }                                                                                                              \
     }
 
+/* Signatures: a work-item each. */
+#define SIGNATURES(kernel)                                                                                             \
+    {                                                                                                                  \
+        { kernel, CATALOG_UNITS, CATALOG_ITEM, 64, 1, 1 }                                                              \
+    }
+
 /* Eigenvalues: few matrices to a taker, since they may be of order 32. */
 #define EIGH_CPU                                                                                                       \
     { "eigh_items", CATALOG_UNITS, CATALOG_ITEM, 1, 8, 64 }
@@ -219,6 +225,19 @@ static const struct catalog_entry entries[] = {
     FIELD_PRODUCT("mont_mul_u384", "mont", 6, "-DBITS=28 -DLIMBS=14"),
     GOLDILOCKS("goldilocks_add"),
     GOLDILOCKS("goldilocks_mul"),
+
+    {.op = "ecrecover",
+     .sources = {"keccak256.cl", "fe32.cl", "scalar32.cl", "secp256k1_rows.cl", "secp256k1.cl", "ecrecover.cl"},
+     .calls = true,
+     .variants = {{"gpu", CATALOG_ANY, "-DLANES=1 -DFE_BITS=256", SIGNATURES("ecrecover")}}},
+    {.op = "ecdsa_verify_secp256k1",
+     .sources = {"fe32.cl", "scalar32.cl", "secp256k1_rows.cl", "secp256k1.cl", "ecdsa.cl"},
+     .calls = true,
+     .variants = {{"gpu", CATALOG_ANY, "-DFE_BITS=256", SIGNATURES("ecdsa_verify")}}},
+    {.op = "ed25519_verify",
+     .sources = {"fe32.cl", "scalar32.cl", "sha512.cl", "ed25519_rows.cl", "ed25519.cl"},
+     .calls = true,
+     .variants = {{"gpu", CATALOG_ANY, "-DFE_BITS=255", SIGNATURES("ed25519_verify")}}},
 
     {.op = "eigh_f64",
      .sources = {"eigh.cl"},

@@ -53,6 +53,7 @@ struct catalog_entry {
     const char *op;
     const char *sources[CATALOG_SOURCES]; /* files behind common.cl, in order; NULL ends them */
     bool f64;                             /* needs double precision: compiled with -DSVMX_F64 */
+    bool calls;                           /* made of many calls: not for compilers that inline every one, for minutes */
     struct catalog_variant variants[CATALOG_VARIANTS];
 };
 

@@ -2,9 +2,14 @@
 
 kernel_sources = \
 	%D%/common.cl \
+	%D%/ecdsa.cl \
+	%D%/ecrecover.cl \
+	%D%/ed25519.cl \
+	%D%/ed25519_rows.cl \
 	%D%/eigh.cl \
 	%D%/exp.cl \
 	%D%/extremes.cl \
+	%D%/fe32.cl \
 	%D%/field.cl \
 	%D%/field_lanes.cl \
 	%D%/goldilocks.cl \
@@ -17,14 +22,18 @@ kernel_sources = \
 	%D%/messages.cl \
 	%D%/rectify.cl \
 	%D%/reduce.cl \
+	%D%/scalar32.cl \
+	%D%/secp256k1.cl \
+	%D%/secp256k1_rows.cl \
 	%D%/sha256.cl \
+	%D%/sha512.cl \
 	%D%/softmax.cl \
 	%D%/sums.cl \
 	%D%/transpose.cl \
 	%D%/tree.cl \
 	%D%/vec.cl \
 	%D%/width.cl
-EXTRA_DIST += $(kernel_sources) %D%/embed %D%/compile-spirv %D%/list.c
+EXTRA_DIST += $(kernel_sources) %D%/embed %D%/compile-spirv %D%/list.c %D%/make-rows
 
 if BUILD_DEVICE_CODE
 noinst_LTLIBRARIES += %D%/libkernels.la

@@ -128,6 +128,7 @@ static void find_flags(struct ocl_device *device, const char *platform) {
     const bool cpu = info->kind == SVMX_DEVICE_CPU;
     /* llvmpipe is a GPU that runs on the CPU: it puts work-items side by side into vectors by itself. */
     device->catalog_kind = cpu && strcmp(platform, "rusticl") != 0 ? CATALOG_CPU : CATALOG_GPU;
+    device->inlines_all = strcmp(platform, "rusticl") == 0; /* Mesa has no calls in device code */
     device->has_bell = cpu;
     if (cpu) info->flags |= SVMX_DEVICE_SHARES_CORES;
     if (device->shared != OCL_SHARED_NONE) info->flags |= SVMX_DEVICE_SHARES_MEMORY;

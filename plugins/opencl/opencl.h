@@ -96,6 +96,7 @@ struct ocl_device {
     enum ocl_shared shared; /* what staging memory is made of */
     struct ocl_usm usm;
     bool unified;      /* the device computes in the host's memory */
+    bool inlines_all;  /* its compiler knows no calls */
     bool exact_divide; /* knows -cl-fp32-correctly-rounded-divide-sqrt */
     bool has_bell;     /* waiting is told by the driver, not asked for: polling would take a core from the device */
 

@@ -26,7 +26,7 @@ static enum svmx_status recipe_of_catalog(const struct ocl_device *device, const
     const struct ocl_backend *backend = device->backend;
     const char *op = desc->op->name;
     const struct catalog_entry *entry = catalog_find(op);
-    if (!entry || (entry->f64 && (device->info.flags & SVMX_DEVICE_NO_F64))) {
+    if (!entry || (entry->f64 && (device->info.flags & SVMX_DEVICE_NO_F64)) || (entry->calls && device->inlines_all)) {
         ocl_log(backend, SVMX_LOG_DEBUG, "%s has no form for %s", op, device->info.name); /* the core asks for each */
         return SVMX_ERR_UNSUPPORTED;
     }

@@ -35,19 +35,16 @@ struct batch {
     struct scalar inverse[STAGE_GROUPS], spare[STAGE_GROUPS];
 };
 
-static const uint64_t half_order[4] = {0xdfe92f46681b20a1, 0x5d576e7357a4501d, 0xffffffffffffffff, 0x7fffffffffffffff};
-static const uint64_t prime_less_order[4] = {0x402da1722fc9baee, 0x4551231950b75fc4, 1, 0};
-
 /* ---- steps, each for one group -------------------------------------------------------------------------------- */
 
-/* s is 1 .. (n - 1) / 2, and half_order one more. */
+/* s is 1 .. (n - 1) / 2, and the limit one more. */
 static bool lane_load(struct group *g, int lane, const struct signature *one) {
     stage_number(&g->hash, lane, one->hash);
     stage_number(&g->r, lane, one->r);
     stage_number(&g->s, lane, one->s);
     stage_number(&g->x, lane, one->key);
     stage_number(&g->y, lane, one->key + STAGE_WORD);
-    return stage_in_range(&g->r, lane) && !stage_zero(&g->s, lane) && stage_below(&g->s, lane, half_order) &&
+    return stage_in_range(&g->r, lane) && !stage_zero(&g->s, lane) && stage_below(&g->s, lane, low_s_limit) &&
            stage_below(&g->x, lane, stage_prime) && stage_below(&g->y, lane, stage_prime);
 }
 
@@ -64,15 +61,13 @@ static void group_load(struct group *g, const struct signature *list, unsigned c
 
 /* r z^2 = x, or (r + n) z^2 = x */
 static __mmask8 group_compare(const struct group *g, const struct jacobian *sum) {
-    static const uint64_t order[5] = {0x25e8cd0364141, 0xe6af48a03bbfd, 0xffffffebaaedc, 0xfffffffffffff,
-                                      0xffffffffffff};
     struct fe r, square, x;
     stage_digits(r.d, &g->r);
     fe_sqr(&square, &sum->z);
     fe_mul(&x, &r, &square);
     __mmask8 same = fe_equal(&x, &sum->x);
     if (__builtin_expect(g->wraps == 0, 1)) return same;
-    for (int i = 0; i < 5; i++) r.d[i] = word_add(r.d[i], word_all(order[i]));
+    for (int i = 0; i < 5; i++) r.d[i] = word_add(r.d[i], word_all(secp_order[i]));
     fe_settle(&r);
     fe_mul(&x, &r, &square);
     return same | (fe_equal(&x, &sum->x) & g->wraps);

@@ -80,9 +80,7 @@ static void group_root(struct group *g) {
 
 /* 2 n - u */
 static void scalar_minus(struct scalar *u) {
-    static const uint64_t twice[5] = {0x4bd19a06c8282, 0xcd5e9140777fa, 0xffffffd755db9, 0xfffffffffffff,
-                                      0x1ffffffffffff};
-    for (int i = 0; i < 5; i++) u->d[i] = word_sub(word_all(twice[i]), u->d[i]);
+    for (int i = 0; i < 5; i++) u->d[i] = word_sub(word_all(twice_order[i]), u->d[i]);
     digits_carry(u->d, 5);
 }
 
@@ -99,8 +97,8 @@ static void group_recover(struct group *g, struct jacobian *key, const struct sc
 }
 
 static word big_endian(word w) {
-    const __m128i order = _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
-    return _mm512_shuffle_epi8(w, _mm512_broadcast_i32x4(order));
+    const __m128i turned = _mm_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
+    return _mm512_shuffle_epi8(w, _mm512_broadcast_i32x4(turned));
 }
 
 static void group_bytes(uint8_t bytes[SECP_LANES][KEY_BYTES], const struct jacobian *key, const struct fe *inverse) {

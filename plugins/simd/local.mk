@@ -21,7 +21,8 @@ simd_parts = %D%/libsimd-common.la
 	%D%/sha256_scalar.c %D%/sha256.h \
 	%D%/keccak256_scalar.c %D%/keccak256.h \
 	%D%/hash_lanes.h %D%/hash_group.h %D%/transpose_avx512.h \
-	%D%/signatures.h %D%/fe52.h %D%/scalar52.h %D%/secp256k1_lanes.h %D%/secp256k1_stage.h \
+	%D%/signatures.h %D%/fe52.h %D%/scalar52.h %D%/secp256k1_lanes.h %D%/secp256k1_group.h \
+	%D%/secp256k1_stage.h \
 	%D%/ed25519_lanes.h \
 	%D%/merkle.c \
 	%D%/grid.c \

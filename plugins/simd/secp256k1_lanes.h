@@ -1,8 +1,9 @@
 /*
  * secp256k1_lanes.h: the curve y^2 = x^3 + 7 modulo p = 2^256 - 2^32 - 977 in eight lanes: what its files share.
  *
+ *   secp256k1_group.h         n, the order of the generator G, and numbers that follow from it
  *   secp256k1_field_ifma.c    inverses and square roots modulo p
- *   secp256k1_scalar_ifma.c   numbers modulo n, the order of the generator G: products, inverses, halves and windows
+ *   secp256k1_scalar_ifma.c   numbers modulo n: products, inverses, halves and windows
  *   secp256k1_table_ifma.c    multiples of G, made once
  *   secp256k1_point_ifma.c    points, and u1 G + u2 P
  *   ecrecover_ifma.c, ecdsa_ifma.c   the two operations; they call all others
@@ -23,6 +24,11 @@
 #include "fe52.h"
 #include "scalar52.h"
 
+#ifndef SECP_GROUP
+#define SECP_GROUP "secp256k1_group.h"
+#endif
+#include SECP_GROUP
+
 enum { SECP_LANES = 8 };
 
 struct affine {
@@ -34,12 +40,12 @@ struct jacobian {
     struct fe x, y, z;
 };
 
-/* x^3 + 7 */
+/* x^3 + B */
 SIMD_INLINE void fe_curve(struct fe *r, const struct fe *x) {
     struct fe square;
     fe_sqr(&square, x);
     fe_mul(r, &square, x);
-    r->d[0] = word_add(r->d[0], word_all(7));
+    r->d[0] = word_add(r->d[0], word_all(SECP_B));
     digits_carry(r->d, 5);
 }
 
@@ -69,8 +75,8 @@ void simd_secp256k1_windows(struct windows *out, const struct scalar *u1, const 
 
 /* ---- points ------------------------------------------------------------------------------------------------- */
 
-/* Windows of the generator: multiples 1, 3, 5, ... of G, then of 2^132 G. A row is x and y, words of 64, lowest first. */
-enum { SECP_G_BITS = 12, SECP_G_WINDOWS = 11, SECP_G_ROWS = 1 << (SECP_G_BITS - 1) };
+/* Multiples of the generator: 1, 3, 5, ... of G, then of 2^132 G. A row is x and y, words of 64, lowest first. */
+enum { SECP_G_ROWS = 1 << (SECP_G_BITS - 1) };
 
 extern uint64_t simd_secp256k1_rows[2 * SECP_G_ROWS][8];
 

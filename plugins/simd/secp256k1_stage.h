@@ -22,7 +22,6 @@ struct stage {
     alignas(64) uint64_t words[4][SECP_LANES];
 };
 
-static const uint64_t stage_order[4] = {0xbfd25e8cd0364141, 0xbaaedce6af48a03b, 0xfffffffffffffffe, 0xffffffffffffffff};
 static const uint64_t stage_prime[4] = {0xfffffffefffffc2f, 0xffffffffffffffff, 0xffffffffffffffff, 0xffffffffffffffff};
 
 static inline void stage_number(struct stage *to, int lane, const uint8_t *bytes) {
@@ -45,7 +44,7 @@ static inline bool stage_zero(const struct stage *at, int lane) {
 
 /* 0 < number < n */
 static inline bool stage_in_range(const struct stage *at, int lane) {
-    return !stage_zero(at, lane) && stage_below(at, lane, stage_order);
+    return !stage_zero(at, lane) && stage_below(at, lane, r_limit);
 }
 
 static inline void stage_digits(word d[5], const struct stage *from) {

@@ -34,6 +34,7 @@ void svmx__queue_push(struct svmx__queue *queue, struct svmx__link *link) {
     else
         queue->first = link;
     queue->last = link;
+    atomic_fetch_add_explicit(&queue->count, 1, memory_order_relaxed);
     stir(queue);
     pthread_cond_signal(&queue->filled);
     pthread_mutex_unlock(&queue->lock);
@@ -52,6 +53,7 @@ struct svmx__link *svmx__queue_pop(struct svmx__queue *queue) {
     if (link) {
         queue->first = link->next;
         if (!queue->first) queue->last = NULL;
+        atomic_fetch_sub_explicit(&queue->count, 1, memory_order_relaxed);
         stir(queue);
     }
     pthread_mutex_unlock(&queue->lock);

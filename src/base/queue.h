@@ -23,7 +23,8 @@ struct svmx__queue {
     pthread_cond_t filled;
     struct svmx__link *first, *last;
     bool closed;
-    atomic_bool stirred; /* something to pop, or closed: looked at without the lock before a popper sleeps */
+    _Atomic uint64_t count; /* of entries; read without the lock */
+    atomic_bool stirred;    /* something to pop, or closed: looked at without the lock before a popper sleeps */
     struct svmx__spin spin;
 };
 

@@ -90,11 +90,12 @@ enum svmx_status svmx__staging_acquire_for(struct svmx__staging_pool *pool, uint
             svmx__staging_trim(pool, 0);
             status = make_new(pool, kind, usage, UINT64_C(1) << class, &found);
         }
-        if (status != SVMX_OK) return status;
         pthread_mutex_lock(&pool->lock);
-        pool->held_bytes += found->bytes;
+        pool->refusals += status == SVMX_ERR_MEMORY;
+        if (status == SVMX_OK) pool->held_bytes += found->bytes;
         if (pool->held_bytes > pool->held_bytes_peak) pool->held_bytes_peak = pool->held_bytes;
         pthread_mutex_unlock(&pool->lock);
+        if (status != SVMX_OK) return status;
     }
     const enum svmx_status cleared = clear_for(pool, tenant, found);
     if (cleared != SVMX_OK) return cleared;

@@ -48,7 +48,7 @@ struct svmx__staging_pool {
     pthread_mutex_t lock; /* guards all below; never held over source calls */
     struct svmx__staging *idle[SVMX__STAGING_CLASSES];
     uint64_t idle_bytes, held_bytes, held_bytes_peak; /* held = idle + in use */
-    uint64_t hits, misses;
+    uint64_t hits, misses, refusals;                  /* refusals: the device had no memory */
     uint32_t idle_count;
 };
 

@@ -43,7 +43,8 @@ struct cli_command {
 extern const struct cli_command *const cli_commands[];
 
 extern const struct cli_command cli_devices, cli_ops, cli_run, cli_explain, cli_bandwidth, cli_replay, cli_trace,
-    cli_stats, cli_tune, cli_scan, cli_conform, cli_cache, cli_profile, cli_config, cli_version, cli_help;
+    cli_stats, cli_serve, cli_top, cli_tune, cli_scan, cli_conform, cli_cache, cli_profile, cli_config, cli_version,
+    cli_help;
 
 /* By name. NULL for an unknown one, after a message with the nearest name. */
 const struct cli_command *cli_command_find(const char *name);

@@ -2,6 +2,10 @@
 bin_PROGRAMS += svmx
 svmx_CPPFLAGS = $(public_cppflags)
 svmx_LDADD = libsvmx.la -lm
+if BUILD_METRICS
+svmx_CPPFLAGS += -DSVMX_HAVE_METRICS
+svmx_LDADD += libsvmx-metrics.la
+endif
 svmx_SOURCES = \
 	%D%/answer.c \
 	%D%/args.c %D%/args.h \
@@ -16,13 +20,16 @@ svmx_SOURCES = \
 	%D%/cmd_replay.c \
 	%D%/cmd_scan.c \
 	%D%/cmd_run.c \
+	%D%/cmd_serve.c \
 	%D%/cmd_stats.c \
+	%D%/cmd_top.c \
 	%D%/cmd_trace.c \
 	%D%/cmd_tune.c \
 	%D%/command.h \
 	%D%/conform.h \
 	%D%/conform_op.c \
 	%D%/conform_report.c \
+	%D%/demo.c %D%/demo.h \
 	%D%/help.c %D%/help.h \
 	%D%/hex.c %D%/hex.h \
 	%D%/items.c %D%/items.h \
@@ -41,6 +48,7 @@ svmx_SOURCES = \
 	%D%/run_receipts.c \
 	%D%/run_report.c \
 	%D%/run_stdin.c \
+	%D%/samples.c %D%/samples.h \
 	%D%/scan.h \
 	%D%/scan_cells.c \
 	%D%/scan_crossover.c \
@@ -57,6 +65,9 @@ svmx_SOURCES = \
 	%D%/session.c %D%/session.h \
 	%D%/table.c %D%/table.h \
 	%D%/text.c %D%/text.h \
+	%D%/top.h \
+	%D%/top_source.c \
+	%D%/top_view.c \
 	%D%/trace.h \
 	%D%/trace_events.c \
 	%D%/trial.h \

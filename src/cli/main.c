@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 const struct cli_command *const cli_commands[] = {
-    &cli_devices, &cli_ops,    &cli_run,     &cli_explain, &cli_bandwidth, &cli_replay,
-    &cli_trace,   &cli_stats,  &cli_tune,    &cli_scan,    &cli_conform,   &cli_cache,
+    &cli_devices, &cli_ops,    &cli_run,     &cli_explain, &cli_bandwidth, &cli_replay,  &cli_trace,
+    &cli_stats,   &cli_serve,  &cli_top,     &cli_tune,    &cli_scan,      &cli_conform, &cli_cache,
     &cli_profile, &cli_config, &cli_version, &cli_help,    NULL,
 };
 

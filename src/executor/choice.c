@@ -137,14 +137,16 @@ static double counted_ns(const struct svmx__choices *choices, const struct svmx_
 
 /* What a probe lost, instead of what it might have; and how much better than the incumbent it was, if it was. Not for a first
  * use, which whoever comes first pays, once. */
-static void settle_probe(struct svmx__choices *choices, const struct svmx__answer *answer, double ns) {
+static void settle_probe(struct svmx__choices *choices, uint32_t op, const struct svmx__answer *answer, double ns) {
     const double lost = ns - (double)answer->incumbent_ns;
     const uint64_t loss = lost > 0 ? (uint64_t)lost : 0;
     add(&choices->probe_ns, loss - (uint64_t)answer->reserved_ns); /* wraps where it lost less: the sum does not */
     const double gain = answer->incumbent_ns > 0 && lost < 0 ? -lost / (double)answer->incumbent_ns : 0;
     const uint64_t ppm = (uint64_t)(gain * 1e6);
     add(&choices->probes, 1);
+    add(&choices->of_op[op].probes, 1);
     add(&choices->regret_ppm, ppm);
+    add(&choices->of_op[op].regret_ppm, ppm);
     add(&choices->regret_ppm_squared, ppm * ppm);
 }
 
@@ -155,7 +157,7 @@ void svmx__told(struct svmx__choices *choices, const struct svmx__question *ques
     leave_backlog(choices, answer);
     add(&choices->busy_ns, ns);
     if (was_probe && believed && !first_use)
-        settle_probe(choices, answer, counted_ns(choices, question, answer, ns));
+        settle_probe(choices, question->op, answer, counted_ns(choices, question, answer, ns));
     else if (was_probe) /* a first use is paid by whoever comes first, once */
         svmx__unchoose(choices, answer);
     if (!sample || choices->frozen) return;

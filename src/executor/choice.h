@@ -37,6 +37,10 @@ struct svmx__choices {
     /* What trying showed: by which share of its time the answer could have been better, over all probes but first uses. In
      * millionths. */
     _Atomic uint64_t probes, regret_ppm, regret_ppm_squared;
+    /* Of each operation: likewise, and how often a cell went from one device to another. */
+    struct {
+        _Atomic uint64_t flips, probes, regret_ppm;
+    } of_op[SVMX__OP_LIMIT];
     _Atomic uint32_t news; /* how often something was learned that other lines want to know */
     _Atomic(struct svmx__page *) pages[SVMX__OP_LIMIT];
 };

@@ -80,6 +80,8 @@ static enum svmx_status retire_ticket(struct svmx__part *part) {
     const struct svmx__deadline deadline = svmx__deadline_of(part);
     enum svmx_status status = wait_for_ticket(part, &deadline);
     if (status != SVMX_OK) note_wait_failure(part, status, &deadline);
+    /* A process that was killed writes no more: what it had can be used again. */
+    if (status == SVMX_TIMEOUT && svmx__life_kill(part->life)) status = SVMX_ERR_DEVICE_LOST;
     return part->device->host_memory ? refuse_ticket(part, status) : status;
 }
 

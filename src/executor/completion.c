@@ -21,6 +21,7 @@ static void count(struct svmx_batch *batch, enum svmx_status status) {
     }
     atomic_fetch_add_explicit(&executor->batches, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&executor->tasks, batch->task_count, memory_order_relaxed);
+    if (status != SVMX_OK) atomic_fetch_add_explicit(&executor->failed, 1, memory_order_relaxed);
 }
 
 /* Gives its place in the queue to the next. The executor may be on its way to close: nothing of it is touched after. */

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +104,8 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     if (status != SVMX_OK) goto free_routes;
     status = svmx__records_init(&executor->records, executor->config.number[SVMX__RECEIPTS]);
     if (status != SVMX_OK) goto free_routes;
+    status = svmx__records_init(&executor->troubles, SVMX__FALLBACKS);
+    if (status != SVMX_OK) goto free_records;
     status = svmx__pipeline_cache_init(&executor->pipelines);
     if (status != SVMX_OK) goto free_records;
     status = svmx__layout_cache_init(&executor->layouts, executor->device_count, SVMX__OP_LIMIT);
@@ -121,6 +124,7 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
 free_pipelines:
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
 free_records:
+    svmx__records_fini(&executor->troubles);
     svmx__records_fini(&executor->records);
 free_routes:
     svmx__route_fini(executor);
@@ -134,6 +138,7 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
     pthread_mutex_init(&executor->admission, NULL); /* none can fail with default attributes */
     pthread_mutex_init(&executor->publishing, NULL);
     pthread_cond_init(&executor->room, NULL);
+    executor->opened_ns = svmx__clock_ns();
     if (svmx__fork_watch() != 0) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to watch for fork()");
     executor->forks = atomic_load_explicit(&svmx__forks, memory_order_relaxed);
     enum svmx_status status = copy_options(given, &options, why);
@@ -234,6 +239,7 @@ void svmx_close(svmx_executor_t *executor) {
     svmx__team_stop(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
+    svmx__records_fini(&executor->troubles);
     svmx__records_fini(&executor->records);
     save_profile(executor);
     svmx__route_fini(executor);

@@ -24,6 +24,7 @@
 #include "executor/config.h"
 #include "executor/health.h"
 #include "executor/record.h"
+#include "executor/tally.h"
 #include "ops/operations.h"
 #include "plugin/registry.h"
 #include <stdatomic.h>
@@ -106,10 +107,10 @@ struct svmx__device {
     struct svmx__life *left;                         /* lives that never served, and hold a ticket; the submitter's */
     _Atomic(struct svmx__quarantined *) quarantined; /* the last first */
     _Atomic uint8_t fitness[SVMX__OP_LIMIT];         /* enum svmx__fitness by operation */
-    atomic_uint_fast64_t tasks, launches, bytes_in, bytes_out, busy_ns, device_ns, failures;
+    struct svmx__tally tallies[SVMX__OP_LIMIT];      /* what it did, by operation */
+    _Atomic uint32_t clock;                          /* enum svmx_device_clock */
+    _Atomic uint64_t launched[SVMX__OP_LIMIT];       /* bit n: a launch of about 2^n units was there before */
     _Atomic uint32_t pending; /* parts that wait for it or run there, but for those in a caller's thread */
-    _Atomic uint32_t clock;   /* enum svmx_device_clock */
-    _Atomic uint64_t launched[SVMX__OP_LIMIT]; /* bit n: a launch of about 2^n units was there before */
 };
 
 /* Who may compute an operation, by its size. policy.c */
@@ -159,6 +160,7 @@ struct svmx_executor {
     bool profile_refused; /* the profile cannot be used here, and the log has it */
     struct svmx__choices choices;
     struct svmx__records records;
+    struct svmx__records troubles; /* of the records, those with a reason */
     struct svmx__contention contention;
 
     pthread_mutex_t admission; /* guards under_way */
@@ -171,8 +173,9 @@ struct svmx_executor {
     uint64_t verify;           /* share of batches whose launches are compared, of SVMX__VERIFY_ALL */
     _Atomic uint64_t lots;     /* which ones; verify.c */
     struct svmx__spin waiting; /* of callers for batches */
-    atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, compared, differed, overloads;
+    atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, failed, compared, differed, overloads;
     atomic_uint_fast64_t causes[SVMX__CAUSES]; /* of fallbacks */
+    uint64_t opened_ns;
 };
 
 /* Was it opened by a parent of this process? Then it has no threads, and whatever it locked stays so. */
@@ -218,6 +221,8 @@ void svmx__life_discard(struct svmx__life *life);
 /* Nothing of the device is under way any more: says of each life whether its instance may be closed. Then, once pipelines
  * are gone, gives back what the lives hold. */
 void svmx__lives_settle(struct svmx__device *device);
+/* Ends the process that a life has to itself. false: it has none, or other devices compute there, too. */
+bool svmx__life_kill(const struct svmx__life *life);
 void svmx__lives_end(struct svmx__device *device);
 
 /* ---- recovery.c: giving devices up, and having them back ---- */

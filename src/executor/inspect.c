@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/clock.h"
 #include "base/versioned.h"
 #include "executor/executor.h"
 
@@ -26,6 +27,34 @@ static uint64_t read(const _Atomic uint64_t *counter) { return atomic_load_expli
 
 static uint64_t backlog(const struct svmx_executor *executor, uint32_t device) {
     return (uint64_t)svmx__backlog_ns(&executor->choices, device);
+}
+
+/* What it did, over all operations. */
+static void tell_work(const struct svmx__device *from, struct svmx_device *device) {
+    struct svmx_op_stats sum = {.size = sizeof sum};
+    svmx__tally_device(from, &sum);
+    device->tasks = sum.tasks;
+    device->launches = sum.launches;
+    device->bytes_in = sum.bytes_in;
+    device->bytes_out = sum.bytes_out;
+    device->busy_ns = sum.run_ns;
+    device->device_ns = sum.device_ns;
+    device->wait_ns = sum.wait_ns;
+    device->stage_ns = sum.stage_ns;
+    device->collect_ns = sum.collect_ns;
+    device->compute_ns = sum.compute_ns;
+    for (uint32_t i = 0; i < SVMX_FAILURE_LINES; i++) device->failures += sum.failures[i];
+}
+
+/* Of all its lives. */
+static void tell_pools(const struct svmx__device *from, struct svmx_device *device) {
+    for (struct svmx__life *life = svmx__life_of(from); life; life = life->before) {
+        pthread_mutex_lock(&life->pool.lock);
+        device->pool_bytes += life->pool.held_bytes;
+        device->pool_bytes_peak += life->pool.held_bytes_peak;
+        device->pool_idle_bytes += life->pool.idle_bytes;
+        pthread_mutex_unlock(&life->pool.lock);
+    }
 }
 
 /* What concerns the whole device first; of one that is healthy, what it was quarantined for last. */
@@ -60,16 +89,12 @@ enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index
                               .usable = svmx__health_serves(&from->health),
                               .memory_bytes = from->info.memory_bytes,
                               .max_alloc_bytes = from->info.max_alloc_bytes,
-                              .tasks = read(&from->tasks),
-                              .launches = read(&from->launches),
-                              .bytes_in = read(&from->bytes_in),
-                              .bytes_out = read(&from->bytes_out),
-                              .busy_ns = read(&from->busy_ns),
-                              .failures = read(&from->failures),
-                              .device_ns = read(&from->device_ns),
                               .index = from->index,
                               .backlog_ns = index < executor->routed ? backlog(executor, index) : 0,
+                              .queued = read(&from->queue.count),
                               .clock = atomic_load_explicit(&from->clock, memory_order_relaxed)};
+    tell_work(from, &now);
+    tell_pools(from, &now);
     tell_health(from, &now);
     const struct svmx__pressure load = svmx__pressure_of(from);
     now.load = from->inline_ ? SVMX_LOAD_NORMAL : load.level;
@@ -178,6 +203,7 @@ static void add_pool(struct svmx_stats *stats, struct svmx__staging_pool *pool) 
     pthread_mutex_lock(&pool->lock);
     stats->pool_hits += pool->hits;
     stats->pool_misses += pool->misses;
+    stats->pool_refusals += pool->refusals;
     stats->pool_bytes += pool->held_bytes;
     stats->pool_bytes_peak += pool->held_bytes_peak;
     pthread_mutex_unlock(&pool->lock);
@@ -190,6 +216,7 @@ static void add_choices(struct svmx_stats *stats, const struct svmx_executor *ex
     stats->probe_ns = read(&choices->probe_ns);
     stats->drifts = read(&executor->model.changes);
     stats->receipts = read(&executor->records.next);
+    for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++) stats->flips += read(&choices->of_op[op].flips);
     if (!stats->probes) return;
     const double count = (double)stats->probes, mean = (double)read(&choices->regret_ppm) / count;
     const double variance = (double)read(&choices->regret_ppm_squared) / count - mean * mean;
@@ -197,6 +224,14 @@ static void add_choices(struct svmx_stats *stats, const struct svmx_executor *ex
     stats->regret_ppm = (uint64_t)mean;
     stats->regret_low_ppm = mean > half ? (uint64_t)(mean - half) : 0;
     stats->regret_high_ppm = (uint64_t)(mean + half);
+}
+
+static uint64_t under_way(const struct svmx_executor *executor) {
+    pthread_mutex_t *admission = (pthread_mutex_t *)(uintptr_t)&executor->admission; /* a lock is no state of it */
+    pthread_mutex_lock(admission);
+    const uint64_t count = executor->under_way;
+    pthread_mutex_unlock(admission);
+    return count;
 }
 
 enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats) {
@@ -214,6 +249,10 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
                              .fallbacks_memory = read(&executor->causes[SVMX__CAUSE_MEMORY]),
                              .fallbacks_wrong = read(&executor->causes[SVMX__CAUSE_WRONG]),
                              .fallbacks_error = read(&executor->causes[SVMX__CAUSE_ERROR]),
+                             .failed = read(&executor->failed),
+                             .under_way = under_way(executor),
+                             .queue_depth = executor->config.number[SVMX__QUEUE_DEPTH],
+                             .open_ns = svmx__clock_ns() - executor->opened_ns,
                              .pipeline_hits = read(&executor->pipelines.hits),
                              .pipeline_misses = read(&executor->pipelines.misses),
                              .pipeline_evictions = read(&executor->pipelines.evictions),
@@ -225,7 +264,9 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
                              .cache_removed = read(&executor->binaries.removed),
                              .cache_evicted = read(&executor->binaries.evicted)};
     for (uint32_t i = 0; i < executor->device_count; i++) {
-        now.launches += read(&executor->devices[i].launches);
+        struct svmx_op_stats sum = {.size = sizeof sum};
+        svmx__tally_device(&executor->devices[i], &sum);
+        now.launches += sum.launches;
         for (struct svmx__life *life = svmx__life_of(&executor->devices[i]); life; life = life->before)
             add_pool(&now, &life->pool);
     }

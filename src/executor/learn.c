@@ -20,10 +20,6 @@ enum { SHORT_NS = 20000, SELDOM = 4 };
 /* A device that says less than a hundredth of what passed, for something that took a while, says nothing. */
 enum { NEXT_TO_NOTHING = 100, A_WHILE_NS = 100000 };
 
-static void add(atomic_uint_fast64_t *counter, uint64_t value) {
-    atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
-}
-
 /* What the device's clock says of a launch that took run_ns; 0: nothing to be believed. */
 static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
     const struct svmx_timing *timing = &part->timing;
@@ -54,7 +50,6 @@ static struct svmx__sample sample_of(struct svmx__part *part, uint64_t run_ns) {
     const uint64_t by_device = device_ns(part, run_ns), copied = part->timing.copy_in_ns + part->timing.copy_out_ns;
     const uint64_t host = svmx__clock_since(part->dispatch_ns, part->start_ns) +
                           svmx__clock_since(part->end_ns, part->done_ns + part->compare_ns);
-    add(&part->device->device_ns, by_device);
     part->device_ns = by_device;
     struct svmx__sample sample = {.compute_ns = run_ns, .transfer_ns = host};
     if (by_device)
@@ -71,24 +66,15 @@ static bool is_worth_it(const struct svmx__part *part, uint64_t run_ns) {
     return (part->done_ns >> 3) % SELDOM == 0; /* the clock's low digits are as good as dice */
 }
 
-static void count(const struct svmx__part *part, uint64_t run_ns) {
-    struct svmx__device *device = part->device;
-    add(&device->tasks, part->task_count);
-    add(&device->launches, part->launches);
-    add(&device->bytes_in, part->bytes_in);
-    add(&device->bytes_out, part->bytes_out);
-    add(&device->busy_ns, run_ns);
-}
-
 void svmx__learn(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     struct svmx_executor *executor = device->executor;
     const uint64_t run_ns = svmx__clock_since(part->done_ns, part->dispatch_ns); /* it may have failed before */
+    struct svmx__sample sample = sample_of(part, run_ns);
     if (part->status == SVMX_OK) {
-        count(part, run_ns);
+        svmx__tally_part(part, &sample);
         if (!part->joined) svmx__health_good(&device->health, part->compared); /* a chain is one launch */
     }
-    struct svmx__sample sample = sample_of(part, run_ns);
     const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
     const bool as_chosen = part->status == SVMX_OK && !part->redone && device->id == part->answer.device &&
                            !part->links && !part->stretched;

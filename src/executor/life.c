@@ -151,6 +151,15 @@ void svmx__life_discard(struct svmx__life *life) {
     life->device->left = life;
 }
 
+bool svmx__life_kill(const struct svmx__life *life) {
+    const struct svmx_executor *executor = life->device->executor;
+    for (uint32_t i = 0; i < executor->device_count; i++) {
+        const struct svmx__device *other = &executor->devices[i];
+        if (other != life->device && svmx__life_of(other)->backend == life->backend) return false;
+    }
+    return svmx__backend_kill(life->backend, "it kept a launch past its deadline and was killed");
+}
+
 /* ---- end ---------------------------------------------------------------------------------------------------------- */
 
 static void settle(struct svmx__life *life) {

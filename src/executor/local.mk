@@ -16,6 +16,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/config.c %D%/config.h \
 	%D%/copy.c \
 	%D%/curve.h \
+	%D%/curves.c \
 	%D%/deadline.c \
 	%D%/device.c \
 	%D%/dispatch.c \
@@ -56,8 +57,12 @@ libsvmx_core_la_SOURCES += \
 	%D%/split.c \
 	%D%/stage.c \
 	%D%/stages.h \
+	%D%/stats_json.c \
+	%D%/stats_prometheus.c \
+	%D%/stats_text.c %D%/stats_text.h \
 	%D%/stretch.c %D%/stretch.h \
 	%D%/submit.c \
+	%D%/tally.c %D%/tally.h \
 	%D%/trial.c \
 	%D%/verify.c \
 	%D%/weigh.c \

@@ -97,15 +97,16 @@ static uint32_t next_incumbent(const struct svmx__choices *choices, const struct
 }
 
 /* Looks at all devices. */
-static void publish(const struct svmx__choices *choices, const struct svmx__question *question,
-                    struct svmx__line *line) {
+static void publish(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__line *line) {
     struct svmx__cost costs[SVMX__ROUTED];
     const uint32_t turn = svmx__get(&line->turn);
     ask_model(choices, question, costs);
     for (uint32_t d = 0; d < choices->model->device_count; d++)
         svmx__set(&line->cost[d], costs[d].kind == SVMX__GUESSED ? 0 : svmx__bits_of((float)costs[d].ns));
-    const uint32_t incumbent = next_incumbent(choices, question, svmx__get(&line->incumbent), costs);
+    const uint32_t before = svmx__get(&line->incumbent), incumbent = next_incumbent(choices, question, before, costs);
     svmx__set(&line->incumbent, incumbent);
+    if (incumbent != before && turn) /* before the first sample it is no change */
+        atomic_fetch_add_explicit(&choices->of_op[question->op].flips, 1, memory_order_relaxed);
     svmx__set(&line->news, svmx__get(&choices->news));
     svmx__set(&line->look_at, turn + (turn < LOOK_EVERY ? turn + 1 : LOOK_EVERY));
     if (costs[incumbent].kind != SVMX__GUESSED || question->hint_ns > 0)

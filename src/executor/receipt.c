@@ -144,4 +144,7 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->has_reason = part->redone || part->status != SVMX_OK;
     write_candidates(executor, part, trail);
     svmx__records_add(&executor->records, trail, part->reason);
+    if (!trail->has_reason) return;
+    struct svmx__trail copy = *trail; /* it gets a number of its own there */
+    svmx__records_add(&executor->troubles, &copy, part->reason);
 }

@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/out.h"
 #include "base/versioned.h"
 #include "executor/executor.h"
 #include "executor/words.h"
@@ -35,25 +36,11 @@ SVMX_PRINTF(2, 3) static void add(struct line *line, const char *format, ...) {
     line->used += length > 0 ? (size_t)length : 0;
 }
 
-/* How many bytes the character at `at` has; 0: it is none that may stand in a line. */
-static size_t character(const unsigned char *at) {
-    if (at[0] < 0x80) return at[0] >= 0x20 && at[0] != 0x7f;
-    const size_t bytes = at[0] >= 0xc2 && at[0] <= 0xdf   ? 2
-                         : at[0] >> 4 == 14               ? 3
-                         : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
-                                                          : 0;
-    for (size_t i = 1; i < bytes; i++)
-        if (at[i] >> 6 != 2) return 0;
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f)) return 0; /* too long a form; half a one */
-    if ((at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f)) return 0;
-    return bytes;
-}
-
 /* Names and reasons come from drivers and may hold anything: what is no text becomes '?', so that a line stays short. */
 static void add_text(struct line *line, const char *key, const char *text) {
     add(line, "\"%s\":\"", key);
     for (const char *at = text; *at;) {
-        const size_t bytes = character((const unsigned char *)at);
+        const size_t bytes = svmx__utf8_bytes(at);
         if (*at == '"' || *at == '\\') put(line, '\\');
         for (size_t i = 0; i < bytes; i++) put(line, at[i]);
         if (!bytes) put(line, '?');

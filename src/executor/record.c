@@ -99,12 +99,8 @@ void svmx__trail_tell(const struct svmx__trail *trail, const char *reason, struc
     if (trail->has_reason) (void)snprintf(receipt->reason, sizeof receipt->reason, "%s", reason);
 }
 
-enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from, struct svmx_receipt *receipts,
-                                    size_t capacity, size_t *count) {
-    if (!executor || !from || !count || (capacity && !svmx__is_served(receipts, SVMX__FIRST_RECEIPT)))
-        return SVMX_ERR_ARGUMENT;
-    if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
-    struct svmx__records *records = &executor->records;
+static void read_from(struct svmx__records *records, uint64_t *from, struct svmx_receipt *receipts, size_t capacity,
+                      size_t *count) {
     const uint64_t end = atomic_load_explicit(&records->next, memory_order_relaxed), kept = records->mask + 1;
     uint64_t number = end > kept && *from < end - kept ? end - kept : *from;
     size_t read = 0;
@@ -117,5 +113,25 @@ enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from, s
     }
     *from = number;
     *count = read;
-    return SVMX_OK;
+}
+
+static enum svmx_status check_reader(const svmx_executor_t *executor, const uint64_t *from,
+                                     const struct svmx_receipt *receipts, size_t capacity, const size_t *count) {
+    if (!executor || !from || !count || (capacity && !svmx__is_served(receipts, SVMX__FIRST_RECEIPT)))
+        return SVMX_ERR_ARGUMENT;
+    return svmx__is_closed(executor) ? SVMX_ERR_CLOSED : SVMX_OK;
+}
+
+enum svmx_status svmx_receipts_read(svmx_executor_t *executor, uint64_t *from, struct svmx_receipt *receipts,
+                                    size_t capacity, size_t *count) {
+    enum svmx_status status = check_reader(executor, from, receipts, capacity, count);
+    if (status == SVMX_OK) read_from(&executor->records, from, receipts, capacity, count);
+    return status;
+}
+
+enum svmx_status svmx_fallbacks_read(svmx_executor_t *executor, uint64_t *from, struct svmx_receipt *receipts,
+                                     size_t capacity, size_t *count) {
+    enum svmx_status status = check_reader(executor, from, receipts, capacity, count);
+    if (status == SVMX_OK) read_from(&executor->troubles, from, receipts, capacity, count);
+    return status;
 }

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <svmx/svmx.h>
 
-enum { SVMX__CANDIDATES = 4 };
+enum { SVMX__CANDIDATES = 4, SVMX__FALLBACKS = 64 };
 
 /* What a receipt says, in as little as that takes: it is written for every launch. */
 struct svmx__trail {

@@ -187,7 +187,7 @@ static void count_failure(struct svmx__part *part) {
     struct svmx_executor *executor = part->batch->executor;
     atomic_fetch_add_explicit(&executor->causes[cause_of(part->status)], 1, memory_order_relaxed);
     part->redone++;
-    atomic_fetch_add_explicit(&part->device->failures, 1, memory_order_relaxed);
+    svmx__tally_failure(part);
     atomic_fetch_add_explicit(&executor->fallbacks, 1, memory_order_relaxed);
     svmx__log(&executor->log, SVMX_LOG_INFO, "%s %s: %s: %s", part->op->name,
               part->policy == SVMX_POLICY_GPU ? "fails" : "is redone elsewhere", part->device->info.name, part->reason);

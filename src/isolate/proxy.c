@@ -311,7 +311,7 @@ pid_t svmx__proxy_process(const struct svmx_backend *backend) {
     return proxy->channel.helper.pid;
 }
 
-void svmx__proxy_abandon(const struct svmx_backend *backend) {
+void svmx__proxy_kill(const struct svmx_backend *backend, const char *how) {
     struct proxy *proxy = backend->self;
-    svmx__channel_kill(&proxy->channel, "a launch was under way when its executor was closed");
+    svmx__channel_kill(&proxy->channel, how);
 }

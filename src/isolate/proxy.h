@@ -34,7 +34,8 @@ enum svmx_status svmx__proxy_open(const struct svmx__proxy_config *config, const
 /* The process of a backend that svmx__proxy_open gave. */
 pid_t svmx__proxy_process(const struct svmx_backend *backend);
 
-/* For a backend that is never closed, since a launch of it may still be under way: its process has no purpose any more. */
-void svmx__proxy_abandon(const struct svmx_backend *backend);
+/* Ends its process now, whatever that is doing; `how` is told as the reason. For a launch that never ends: once this has returned
+ * nobody over there writes into memory of ours. */
+void svmx__proxy_kill(const struct svmx_backend *backend, const char *how);
 
 #endif

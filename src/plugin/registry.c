@@ -137,59 +137,25 @@ static enum svmx_status check_names(const struct opening *opening) {
 
 /* ---- who gets a process of its own ------------------------------------------------------------------------ */
 
-/* The next name of the list, cut where it is too long to be one; false: no more. */
-static bool next_isolated(const char **list, char name[32]) {
-    if (!*list || !**list) return false;
-    const size_t length = strcspn(*list, ",");
-    (void)snprintf(name, 32, "%.*s", length < 31 ? (int)length : 31, *list);
-    *list += length + ((*list)[length] == ',');
-    return true;
-}
-
 /* A name that is not there may be a slip of the pen: then the user would believe to be safe. */
 static enum svmx_status check_isolated(const struct opening *opening) {
     const char *list = opening->config->isolate;
     enum svmx_status status = SVMX_OK;
     char name[32];
-    for (uint32_t i = 1; status == SVMX_OK && next_isolated(&list, name); i++)
+    for (uint32_t i = 1; status == SVMX_OK && svmx__isolated_next(&list, name); i++)
         status = check_name(opening, opening->config->isolate_origin, i, name);
     return status;
 }
 
 static bool is_isolated(const struct opening *opening, const char *backend) {
-    const char *list = opening->config->isolate;
-    char name[32];
-    while (next_isolated(&list, name))
-        if (strcmp(name, backend) == 0) return true;
-    return false;
-}
-
-static void isolated_free(struct svmx__isolated *isolated) {
-    while (isolated) {
-        struct svmx__isolated *next = isolated->next;
-        free(isolated->path);
-        free(isolated->backend_path);
-        free(isolated);
-        isolated = next;
-    }
+    return svmx__isolated_has(opening->config->isolate, backend);
 }
 
 /* What starts processes for a plugin; NULL: no memory. */
 static const struct svmx__isolated *isolated_add(const struct opening *opening, const struct svmx_plugin *data,
                                                  const char *path) {
-    struct svmx__isolated *isolated = calloc(1, sizeof *isolated);
-    if (!isolated) return NULL;
-    isolated->plugin = *data;
-    isolated->limit_ns = opening->config->isolate_limit_ns;
-    isolated->path = strdup(path);
-    isolated->backend_path = strdup(opening->config->backend_path);
-    if (!isolated->path || !isolated->backend_path) {
-        isolated_free(isolated);
-        return NULL;
-    }
-    isolated->next = opening->registry->isolated;
-    opening->registry->isolated = isolated;
-    return isolated;
+    const struct svmx__registry_config *config = opening->config;
+    return svmx__isolated_add(&opening->registry->isolated, data, path, config->backend_path, config->isolate_limit_ns);
 }
 
 /* ---- instances -------------------------------------------------------------------------------------------- */
@@ -502,9 +468,14 @@ void svmx__registry_end(const struct svmx__registry *registry, struct svmx__back
     instance_end(registry, opened);
 }
 
+bool svmx__backend_kill(const struct svmx__backend *backend, const char *how) {
+    if (backend->isolated) svmx__proxy_kill(&backend->instance, how);
+    return backend->isolated != NULL;
+}
+
 void svmx__backend_abandon(struct svmx__backend *backend) {
     backend->abandoned = true;
-    if (backend->isolated) svmx__proxy_abandon(&backend->instance);
+    (void)svmx__backend_kill(backend, "a launch was under way when its executor was closed");
 }
 
 void svmx__registry_close(struct svmx__registry *registry) {
@@ -520,7 +491,7 @@ void svmx__registry_close(struct svmx__registry *registry) {
     free(registry->entries);
     if (!abandoned) { /* a thread that comes back late still reads its own */
         free(registry->backends);
-        isolated_free(registry->isolated);
+        svmx__isolated_free(registry->isolated);
     }
     svmx__selection_free(&registry->selection);
     *registry = (struct svmx__registry){0};

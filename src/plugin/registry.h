@@ -20,17 +20,10 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "plugin/isolated.h"
 #include "plugin/selection.h"
 #include <stdbool.h>
 #include <svmx/plugin.h>
-
-/* A plugin that runs in processes of its own, one for each instance (src/isolate). Owned by the registry. */
-struct svmx__isolated {
-    struct svmx__isolated *next;
-    struct svmx_plugin plugin; /* what its file says of itself; `open` is not to be called: it is not loaded here */
-    char *path, *backend_path;
-    uint64_t limit_ns;
-};
 
 /* One opened instance. */
 struct svmx__backend {
@@ -102,7 +95,9 @@ enum svmx_status svmx__registry_reopen(const struct svmx__registry *registry, co
                                        struct svmx__backend *opened, struct svmx__text *why);
 /* Closes such an instance, and gives its host back. Before svmx__registry_close. */
 void svmx__registry_end(const struct svmx__registry *registry, struct svmx__backend *opened);
-/* Marks an instance as abandoned. One in a process of its own loses that. No call of it is under way. */
+/* Ends the process of an instance that has one of its own: nothing of it is under way afterwards. false: it has none. */
+bool svmx__backend_kill(const struct svmx__backend *backend, const char *how);
+/* Marks an instance as abandoned, and ends its process, if it has one. No call of it is under way. */
 void svmx__backend_abandon(struct svmx__backend *backend);
 
 /* Checks the table of an instance that was opened, and makes it one that has every slot that the core knows. BACKEND, MEMORY. */

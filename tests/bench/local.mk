@@ -6,7 +6,7 @@ bench_programs = \
 	%D%/overhead \
 	%D%/chains \
 	%D%/signatures \
-	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs) \
+	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs) $(watching_bench_programs) \
 	%D%/routing \
 	%D%/routing_devices \
 	%D%/ops_field \
@@ -115,6 +115,15 @@ endif
 %C%_levelzero_SOURCES = %D%/levelzero.c %D%/peer_ze.c %D%/peer_ze.h $(bench_common)
 %C%_levelzero_CPPFLAGS = $(public_cppflags)
 %C%_levelzero_LDADD = libsvmx.la plugins/levelzero/liblevelzero.la -lm
+
+# Suite watching: somebody asks for metrics while it works.
+watching_bench_programs =
+if BUILD_METRICS
+watching_bench_programs += %D%/watching
+endif
+%C%_watching_SOURCES = %D%/watching.c $(bench_common)
+%C%_watching_CPPFLAGS = $(public_cppflags)
+%C%_watching_LDADD = libsvmx-metrics.la libsvmx.la -lm
 
 bench: all $(bench_programs) $(ze_cpu_driver)
 	@list=; driver='$(firstword $(ze_cpu_driver))'; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \

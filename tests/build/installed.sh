@@ -47,7 +47,7 @@ try "svmx.pc has the ABI of plugin.h" same "$($pkg --variable=abi svmx)" "$abi"
 backends=$($pkg --variable=backenddir svmx)
 try "svmx.pc has the folder of plugins" same "${backends#"$stage"}" "$lib/svmx/backends"
 try "the command has the version of svmx.h" sh -c "'$stage$bin/svmx' --version | grep -F '$version'"
-for page in man1/svmx.1 man3/svmx.3 man7/svmx.7 man7/svmx-plugin.7; do
+for page in man1/svmx.1 man3/svmx-metrics.3 man3/svmx.3 man7/svmx.7 man7/svmx-plugin.7; do
     try "$page is there" test -s "$stage$man/$page"
 done
 try "no .la file beside plugins" sh -c "! ls '$stage$lib'/svmx/backends/*.la"
@@ -64,6 +64,27 @@ fi
 if [ -e "$stage$lib/svmx/backends/sim.so" ]; then
     try "the installed svmx-host runs a plugin" \
         sh -c "SUPERVM_ISOLATE=sim '$stage$bin/svmx' devices --backend +sim | grep sim"
+fi
+if [ -e "$stage$lib/pkgconfig/svmx-metrics.pc" ]; then
+    cat >"$work/watched.c" <<'PROGRAM'
+#include <stdio.h>
+#include <svmx/metrics.h>
+
+int main(void) {
+    svmx_executor_t *executor;
+    svmx_metrics_t *metrics;
+    if (svmx_open(&executor, NULL, NULL) != SVMX_OK) return 1;
+    if (svmx_metrics_listen(&metrics, executor, "127.0.0.1:0", 0, NULL) != SVMX_OK) return 2;
+    puts(svmx_metrics_address(metrics));
+    svmx_metrics_close(metrics);
+    svmx_close(executor);
+    return 0;
+}
+PROGRAM
+    # shellcheck disable=SC2046,SC2086
+    try "a program that is watched compiles against what was installed" \
+        ${SVMX_TEST_CC:-cc} "$work/watched.c" -o "$work/watched" $($pkg --cflags --libs svmx-metrics)
+    try "and runs" "$work/watched"
 fi
 printf '616263\n-\n' >"$work/items"
 cat >"$work/digests" <<'DIGESTS'

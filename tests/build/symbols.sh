@@ -1,5 +1,6 @@
 #!/bin/sh
-# symbols.sh: libsvmx exports the functions of svmx.h and nothing else; plugins export one data symbol.
+# symbols.sh: libsvmx exports the functions of svmx.h and nothing else, libsvmx-metrics those of metrics.h; plugins export one
+# data symbol.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -33,17 +34,32 @@ exported() {
     nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | grep -vE '^__|^mangle_path$' | sort -u
 }
 
-sed -n 's/^#.*//; /SVMX_EXPORT/,/;/p' "$src/include/svmx/svmx.h" | tr '\n' ' ' | tr ';' '\n' |
-    sed -n 's/.*SVMX_EXPORT[^(]*[ *]\(svmx_[a-z0-9_]*\)(.*/\1/p' | sort -u >"$work/header"
-sed -n '/^global:/,/^local:/s/^ *\(svmx_[a-z0-9_]*\);$/\1/p' "$src/src/libsvmx.map" | sort -u >"$work/map"
+# functions HEADER: what it declares; listed MAP: what the symbol map has
+functions() {
+    sed -n 's/^#.*//; /SVMX_EXPORT/,/;/p' "$src/include/svmx/$1" | tr '\n' ' ' | tr ';' '\n' |
+        sed -n 's/.*SVMX_EXPORT[^(]*[ *]\(svmx_[a-z0-9_]*\)(.*/\1/p' | sort -u
+}
+listed() { sed -n '/^global:/,/^local:/s/^ *\(svmx_[a-z0-9_]*\);$/\1/p' "$src/$1" | sort -u; }
+
+functions svmx.h >"$work/header"
+listed src/libsvmx.map >"$work/map"
 same "the symbol map has the functions of svmx.h" "$work/header" "$work/map"
+functions metrics.h >"$work/metrics-header"
+listed src/metrics/libsvmx-metrics.map >"$work/metrics-map"
+same "the symbol map of libsvmx-metrics has the functions of metrics.h" "$work/metrics-header" "$work/metrics-map"
 
 if ! command -v nm >/dev/null || [ ! -e "$library" ]; then
-    skipped=$((skipped + 2))
+    skipped=$((skipped + 3))
     finish
 fi
 exported "$library" >"$work/library"
 same "libsvmx exports the functions of svmx.h" "$work/header" "$work/library"
+if [ -e "$build/$objdir/libsvmx-metrics.so" ]; then
+    exported "$build/$objdir/libsvmx-metrics.so" >"$work/metrics"
+    same "libsvmx-metrics exports the functions of metrics.h" "$work/metrics-header" "$work/metrics"
+else
+    skipped=$((skipped + 1))
+fi
 
 echo svmx_plugin >"$work/plugin"
 for module in "$build"/backends/*.so; do

@@ -163,6 +163,18 @@ static uint64_t within_limit(const struct pair *pair, const struct svmx_op *op, 
 
 /* ---- what is compared ------------------------------------------------------------------------------------- */
 
+void few_of(struct pair *pair, bool (*is_dear)(const struct svmx_op *op)) {
+    for (uint32_t o = 0; o < op_count(pair); o++) {
+        const struct svmx_op op = op_at(pair, o);
+        if (pair->left_out[o] || !is_dear(&op)) continue;
+        for (uint64_t size = 0; size <= size_limit(pair, &op); size = 3 * size + 1) {
+            run_one(pair, &op, size, PLAIN, size, 0);
+            run_one(pair, &op, size, WILD, size, 5);
+        }
+        pair->left_out[o] = true;
+    }
+}
+
 void powers_of_two(struct pair *pair) {
     for (uint32_t o = 0; o < op_count(pair); o++) {
         if (pair->left_out[o]) continue;

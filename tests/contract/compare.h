@@ -57,6 +57,8 @@ void run_one(struct pair *pair, const struct svmx_op *op, uint64_t size, enum st
              unsigned shift);
 
 /* ---- comparisons ---- */
+/* Of dear operations a few tasks; from then on they are left out. */
+void few_of(struct pair *pair, bool (*is_dear)(const struct svmx_op *op));
 void powers_of_two(struct pair *pair);
 void random_sizes(struct pair *pair);
 void all_alignments(struct pair *pair);

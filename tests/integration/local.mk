@@ -12,6 +12,7 @@ criterion_suites += \
 	%D%/test_hangs \
 	%D%/test_heavy_light \
 	%D%/test_in_place \
+	%D%/test_watching \
 	%D%/test_isolate \
 	%D%/test_pressure \
 	%D%/test_recorded \
@@ -23,6 +24,12 @@ criterion_suites += \
 	%D%/test_trial \
 	%D%/test_verify
 EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
+
+if BUILD_METRICS
+criterion_suites += %D%/test_metrics
+%C%_test_metrics_CPPFLAGS = $(public_cppflags) $(CRITERION_CFLAGS)
+%C%_test_metrics_LDADD = libsvmx-metrics.la libsvmx.la $(CRITERION_LIBS)
+endif
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
 %C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
@@ -48,6 +55,8 @@ plain_suites += \
 shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/levelzero.sh %D%/profile.sh %D%/scan.sh %D%/vm.sh
 EXTRA_DIST += %D%/command.sh %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/levelzero.sh %D%/profile.sh %D%/scan.sh \
 	%D%/vm.sh %D%/vm_differential.py
+shell_suites += %D%/cli_watching.sh
+EXTRA_DIST += %D%/cli_watching.sh
 %D%/vm.log: examples/contract-vm/contract-vm$(EXEEXT)
 
 # Fill a cache for cache.sh and a profile for profile.sh.

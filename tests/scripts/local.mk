@@ -2,11 +2,13 @@
 script_suites = \
 	%D%/test_bench.py \
 	%D%/test_compare.py \
+	%D%/test_dashboard.py \
+	%D%/test_metrics.py \
 	%D%/test_report.py \
 	%D%/test_report_browser.py \
 	%D%/test_svmx_scan.py
 TESTS += $(script_suites)
-EXTRA_DIST += $(script_suites) %D%/made_scan.py %D%/run-python %D%/suite.py
+EXTRA_DIST += $(script_suites) %D%/made_scan.py %D%/run-python %D%/serving.py %D%/suite.py
 
 %D%/test_bench.log: $(report_scripts) %D%/suite.py tests/bench/run.sh
 %D%/test_compare.log: $(report_scripts) %D%/suite.py %D%/made_scan.py
@@ -14,3 +16,5 @@ EXTRA_DIST += $(script_suites) %D%/made_scan.py %D%/run-python %D%/suite.py
 	docs/examples/summary.md docs/examples/report.html docs/examples/panels.html
 %D%/test_report_browser.log: $(report_scripts) %D%/suite.py %D%/made_scan.py
 %D%/test_svmx_scan.log: $(report_scripts) %D%/suite.py %D%/made_scan.py
+%D%/test_metrics.log: %D%/suite.py %D%/serving.py $(contrib_files)
+%D%/test_dashboard.log: %D%/suite.py %D%/serving.py

@@ -61,6 +61,7 @@ criterion_suites += \
 	%D%/test_replay \
 	%D%/test_route \
 	%D%/test_routing_virtual \
+	%D%/test_samples \
 	%D%/test_scan_cells \
 	%D%/test_scan_crossover \
 	%D%/test_scan_plan \
@@ -71,8 +72,10 @@ criterion_suites += \
 	%D%/test_sim_model \
 	%D%/test_spin \
 	%D%/test_staging_pool \
+	%D%/test_stats_text \
 	%D%/test_status \
 	%D%/test_submit \
+	%D%/test_tally \
 	%D%/test_team \
 	%D%/test_text \
 	%D%/test_versioned \
@@ -83,6 +86,7 @@ criterion_suites += \
 	%D%/test_wire
 
 # Parts of the command, which is no library.
+%C%_test_samples_SOURCES = %D%/test_samples.c src/cli/samples.c src/cli/samples.h src/cli/text.c
 %C%_test_wild_SOURCES = %D%/test_wild.c src/cli/wild.c src/cli/wild.h
 scan_parts = src/cli/args.c src/cli/scan_cells.c src/cli/scan_crossover.c src/cli/scan_plan.c src/cli/scan_stats.c \
 	src/cli/session.c src/cli/text.c
@@ -137,6 +141,7 @@ criterion_suites += \
 	%D%/test_simd_points \
 	%D%/test_simd_pool \
 	%D%/test_simd_secp256k1 \
+	%D%/test_simd_small_group \
 	%D%/test_simd_variant
 %C%_test_simd_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 %C%_test_simd_ed25519_LDADD = $(simd_parts) $(LDADD) $(SODIUM_LIBS)
@@ -145,8 +150,12 @@ criterion_suites += \
 %C%_test_simd_fe52_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
 %C%_test_simd_points_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
 %C%_test_simd_points_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
-EXTRA_DIST += %D%/big_fixture.h %D%/fe52_calls.h %D%/fe52_calls_body.h
+%C%_test_simd_small_group_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_small_group_LDADD = $(small_group) $(fe52_calls) $(simd_parts) $(LDADD)
+EXTRA_DIST += %D%/big_fixture.h %D%/fe52_calls.h %D%/fe52_calls_body.h %D%/points_fixture.h %D%/small_group.h \
+	%D%/device_run.h %D%/ed25519_hard.h %D%/signatures_hard.h
 fe52_calls =
+small_group =
 if BUILD_SIMD_X86
 if HAVE_SECP256K1
 if HAVE_SODIUM
@@ -156,6 +165,15 @@ CLEANFILES += %D%/libfe52-calls.la
 %C%_libfe52_calls_la_CFLAGS = $(AM_CFLAGS) $(SVMX_IFMA_CFLAGS)
 %C%_libfe52_calls_la_CPPFLAGS = $(public_cppflags)
 %C%_libfe52_calls_la_SOURCES = %D%/fe52_calls_secp256k1.c %D%/fe52_calls_ed25519.c
+# Signatures on secp256k1 once more, in a group of 199 points.
+EXTRA_LTLIBRARIES += %D%/libsmall-group.la
+small_group += %D%/libsmall-group.la
+CLEANFILES += %D%/libsmall-group.la
+%C%_libsmall_group_la_CFLAGS = $(AM_CFLAGS) $(SVMX_IFMA_CFLAGS)
+%C%_libsmall_group_la_CPPFLAGS = $(public_cppflags) -I$(srcdir)/%D% -DSECP_GROUP='"small_group.h"' \
+	-include $(srcdir)/%D%/small_group.h
+%C%_libsmall_group_la_SOURCES = plugins/simd/ecrecover_ifma.c plugins/simd/ecdsa_ifma.c \
+	plugins/simd/secp256k1_point_ifma.c plugins/simd/secp256k1_scalar_ifma.c
 endif
 endif
 endif
@@ -179,6 +197,13 @@ criterion_suites += \
 	%D%/test_opencl_backend \
 	%D%/test_opencl_describe \
 	%D%/test_opencl_faults
+if BUILD_SIMD
+criterion_suites += %D%/test_opencl_ed25519 %D%/test_opencl_secp256k1
+%C%_test_opencl_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
+%C%_test_opencl_ed25519_LDADD = $(simd_parts) $(LDADD) $(SODIUM_LIBS)
+%C%_test_opencl_secp256k1_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
+%C%_test_opencl_secp256k1_LDADD = $(simd_parts) $(LDADD) $(SECP256K1_LIBS)
+endif
 %C%_test_opencl_backend_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 %C%_test_opencl_describe_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 %C%_test_opencl_faults_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)

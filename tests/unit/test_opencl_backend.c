@@ -168,9 +168,8 @@ Test(opencl_backend, a_variant_that_the_user_insists_on_is_the_only_one) {
 Test(opencl_backend, an_operation_without_device_code_is_not_supported) {
     struct svmx_pipeline *pipeline;
     start();
-    cr_expect_eq(build("ecrecover", 16384, 0, &pipeline), SVMX_ERR_UNSUPPORTED);
-    cr_expect_str_empty(last_error, "that is no fault: %s", last_error);
     cr_expect_eq(build("no_such_operation", 16384, 0, &pipeline), SVMX_ERR_UNSUPPORTED);
+    cr_expect_str_empty(last_error, "that is no fault: %s", last_error);
     close_backend();
 }
 

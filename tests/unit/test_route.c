@@ -139,7 +139,7 @@ Test(route, after_a_failure_the_inline_ones_in_order_each_once) {
     cr_assert_eq(part.redone, 3);
     cr_assert_not(svmx__route_again(&part), "there is nobody after the reference");
     cr_assert_eq(atomic_load(&ours->fallbacks), 4);
-    cr_assert_eq(atomic_load(&devices[0].failures), 1);
+    cr_assert_eq(atomic_load(&devices[0].tallies[OP].failures[SVMX_FAILED_BACKEND]), 1);
 }
 
 Test(route, who_does_not_serve_is_left_out) {
@@ -216,7 +216,7 @@ Test(route, gpu_is_not_redone_on_a_cpu) {
     part.status = SVMX_ERR_BACKEND;
     cr_assert_not(svmx__route_again(&part));
     cr_assert_eq(part.device, &devices[0]);
-    cr_assert_eq(atomic_load(&devices[0].failures), 1);
+    cr_assert_eq(atomic_load(&devices[0].tallies[OP].failures[SVMX_FAILED_BACKEND]), 1);
 }
 
 Test(route, a_cpu_without_the_operation_leaves_it_to_the_reference) {

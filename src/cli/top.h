@@ -1,0 +1,29 @@
+/*
+ * top.h: the files of `svmx top`: where texts come from, and what is shown of them.
+ *
+ *   cmd_top.c      the command: a picture each second, until Ctrl-C or q
+ *   top_source.c   a text from an executor of this process, or from a server (libsvmx-metrics) of another
+ *   top_view.c     two of them, some time apart -> a picture
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_CLI_TOP_H
+#define SVMX_CLI_TOP_H
+
+#include "samples.h"
+#include "session.h"
+
+/* An executor, or an address. */
+struct top_source {
+    svmx_executor_t *executor;
+    const char *address; /* "127.0.0.1:9469" */
+};
+
+/* A text of it, to be freed; /metrics, or with `json` /stats.json. NULL after a message. */
+char *top_source_read(const struct top_source *source, bool json);
+
+/* Shows what happened between two texts, `seconds` apart. */
+void top_view_print(const struct top_source *source, const struct cli_samples *before, const struct cli_samples *now,
+                    double seconds);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * top_source.c: counters as text: of an executor of this process by a call, of another one by HTTP from this machine.
+ * See top.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "text.h"
+#include "top.h"
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 16 << 20, PATIENCE_S = 5 };
+
+/* A text that grows, always ended by a zero. */
+struct grown {
+    char *text;
+    size_t bytes;
+};
+
+static void append(void *user, const char *piece, size_t bytes) {
+    struct grown *grown = user;
+    grown->text = cli_grow(grown->text, grown->bytes + bytes + 1, 1);
+    memcpy(grown->text + grown->bytes, piece, bytes);
+    grown->bytes += bytes;
+    grown->text[grown->bytes] = '\0';
+}
+
+static char *read_executor(svmx_executor_t *executor, bool json) {
+    struct grown grown = {NULL, 0};
+    const enum svmx_status status =
+        svmx_stats_write(executor, json ? SVMX_STATS_JSON : SVMX_STATS_PROMETHEUS, append, &grown);
+    if (status == SVMX_OK) return grown.text;
+    (void)cli_session_failed("svmx_stats_write", status, "");
+    free(grown.text);
+    return NULL;
+}
+
+/* ---- HTTP -------------------------------------------------------------------------------------------------------- */
+
+/* "host:port", "[::1]:port" -> host, port. */
+static bool split(const char *address, char *host, size_t host_bytes, const char **port) {
+    const char *colon = strrchr(address, ':');
+    const bool brackets = *address == '[' && colon && colon > address && colon[-1] == ']';
+    const char *start = address + brackets;
+    const size_t length = colon ? (size_t)(colon - start) - brackets : 0;
+    if (!length || length >= host_bytes || !colon[1]) return false;
+    memcpy(host, start, length);
+    host[length] = '\0';
+    *port = colon + 1;
+    return true;
+}
+
+/* -1 after a message. */
+static int connect_to(const char *address) {
+    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
+    const struct timeval patience = {.tv_sec = PATIENCE_S};
+    struct addrinfo *found = NULL;
+    char host[256];
+    const char *port;
+    int fd = -1;
+    if (!split(address, host, sizeof host, &port)) {
+        cli_error("'%s' is no address: give HOST:PORT, as 127.0.0.1:9469", address);
+        return -1;
+    }
+    const int error = getaddrinfo(host, port, &wanted, &found);
+    for (const struct addrinfo *at = error ? NULL : found; at && fd < 0; at = at->ai_next) {
+        fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0) continue;
+        (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+        if (connect(fd, at->ai_addr, at->ai_addrlen) == 0) break;
+        close(fd);
+        fd = -1;
+    }
+    if (found) freeaddrinfo(found);
+    if (fd < 0)
+        cli_error("%s does not answer: %s (is svmx serve, or a program with svmx_metrics_listen, running there?)",
+                  address, error ? gai_strerror(error) : strerror(errno));
+    return fd;
+}
+
+static bool exchange(int fd, const char *address, const char *path, struct grown *answer) {
+    char request[512], piece[8192];
+    const int length = snprintf(request, sizeof request, "GET %s HTTP/1.0\r\nHost: %.256s\r\n\r\n", path, address);
+    if (send(fd, request, (size_t)length, MSG_NOSIGNAL) != length) return false;
+    ssize_t got;
+    while ((got = recv(fd, piece, sizeof piece, 0)) > 0 && answer->bytes < MOST_BYTES)
+        append(answer, piece, (size_t)got);
+    return got == 0;
+}
+
+static char *read_address(const char *address, bool json) {
+    struct grown answer = {NULL, 0};
+    const int fd = connect_to(address);
+    if (fd < 0) return NULL;
+    const bool whole = exchange(fd, address, json ? "/stats.json" : "/metrics", &answer);
+    close(fd);
+    char *body = answer.text ? strstr(answer.text, "\r\n\r\n") : NULL;
+    const char *code = body ? strchr(answer.text, ' ') : NULL;
+    if (!whole || !code || strncmp(code, " 200 ", 5) != 0) {
+        cli_error("%s gives no metrics: %.*s", address, body ? (int)strcspn(answer.text, "\r") : 9,
+                  body ? answer.text : "no answer");
+        free(answer.text);
+        return NULL;
+    }
+    memmove(answer.text, body + 4, strlen(body + 4) + 1);
+    return answer.text;
+}
+
+char *top_source_read(const struct top_source *source, bool json) {
+    return source->address ? read_address(source->address, json) : read_executor(source->executor, json);
+}

@@ -1,0 +1,44 @@
+/*
+ * tally.h: what one operation did on one device, counted.
+ *
+ *   learn.c   adds each part that was answered:   tasks, bytes, times, why it went there, how long it took
+ *   route.c   adds each that failed:              by reason
+ *   tally.c   reads: svmx_op_stats_get, and what svmx_device_get says a device did
+ *
+ * Numbers of a device are sums of these, made when somebody asks: so to count by operation costs no more than to count by
+ * device did. All are relaxed: each stands for itself. A short launch in the caller's thread adds to the first lines only;
+ * the rest is added to where it is not zero.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_EXECUTOR_TALLY_H
+#define SVMX_EXECUTOR_TALLY_H
+
+#include "executor/model.h"
+#include <svmx/svmx.h>
+
+struct svmx__part;
+struct svmx__device;
+
+/* All zero is empty. */
+struct svmx__tally {
+    _Atomic uint64_t tasks, bytes_in, bytes_out, run_ns;
+    _Atomic uint64_t decisions[SVMX_WHY_LINES];   /* parts by enum svmx_why */
+    _Atomic uint64_t latency[SVMX_LATENCY_LINES]; /* parts by log2 of their ns */
+
+    _Atomic uint64_t more_launches; /* launches less parts: some take several, links of a chain none; wraps */
+    _Atomic uint64_t wait_ns, stage_ns, collect_ns, setup_ns, transfer_ns, device_ns;
+    _Atomic uint64_t failures[SVMX_FAILURE_LINES]; /* by enum svmx_failure */
+};
+
+/* A part was answered by its device; its trail and the sample say how. */
+void svmx__tally_part(const struct svmx__part *part, const struct svmx__sample *sample);
+/* Its device failed it; part->status says how. */
+void svmx__tally_failure(const struct svmx__part *part);
+
+/* Adds what was counted to `sum`. */
+void svmx__tally_read(const struct svmx__tally *tally, struct svmx_op_stats *sum);
+/* The same for all operations of a device. */
+void svmx__tally_device(const struct svmx__device *device, struct svmx_op_stats *sum);
+
+#endif

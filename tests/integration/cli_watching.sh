@@ -1,0 +1,71 @@
+#!/bin/sh
+# cli_watching.sh: `svmx top`, and `svmx serve` as far as it can be seen without a browser: what is refused, and what is shown.
+# What the server answers: tests/scripts/test_metrics.py.
+#
+# SPDX-License-Identifier: Apache-2.0
+set -u
+unset XDG_CACHE_HOME SUPERVM_BACKENDS SUPERVM_POLICY
+work=$(mktemp -d)
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
+. "$(dirname "$0")/command.sh"
+
+echo "# top of a demonstration load"
+call top --count 2 --interval 300 --device none
+exits 0 && err_empty && [ "$(grep -c '^svmx top: a demonstration load' "$work/out")" -eq 2 ] &&
+    out_matches '^DEVICE +STATE +PARTS/S +BUSY +USEFUL +QUEUE +MEMORY +NAME' &&
+    out_matches '^reference:0 +healthy +[0-9]' && out_matches '^OPERATION +PARTS/S +MEDIAN +99 % +FAILURES +WHERE' &&
+    out_matches '^sha256 +[0-9]' && out_has 'Found in caches: ' && out_has 'Chosen because: '
+verdict "top: two pictures" $?
+! grep -q "$(printf '\033')" "$work/out"
+verdict "top: what is no terminal gets no codes of one" $?
+call top --count 1 --interval 200 --device none --load 0
+exits 0 && err_empty && out_has '0.0 batches/s' && ! out_has sha256
+verdict "top --load 0: nothing is run" $?
+call top --json --count 1 --interval 300 --device none
+json "top --json" "d['work']['batches'] > 0 and d['devices'][-1]['id'] == 'reference:0' and
+    {o['name'] for o in d['operations']} <= {'vec_add_f32', 'sigmoid_f32', 'dot_f32', 'sha256', 'keccak256'}"
+call top --count 0 --device none
+exits 0 && out_empty
+verdict "top --count 0" $?
+refused 2 "--interval" top --interval 5
+refused 2 "--load" top --load 101
+refused 4 "'nowhere' is no address: give HOST:PORT" top nowhere --count 1
+refused 4 "'127.0.0.1:' is no address" top 127.0.0.1: --count 1
+refused 4 "does not answer" top 127.0.0.1:1 --count 1
+
+echo "# serve, and top of it"
+call serve --address nowhere
+if exits 4; then
+    skip "serve" "$(cat "$work/err")" 5
+    finish
+fi
+exits 2 && err_has "address 'nowhere': give IPv4:PORT" && out_empty
+verdict "serve --address nowhere" $?
+if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
+    skip "serve" "through an emulator there is no process to send a signal to" 4
+    finish
+fi
+"$SVMX" serve --address 127.0.0.1:0 --load 100 --batches 20 --device none >"$work/serving" 2>"$work/serving.err" &
+server=$!
+while [ ! -s "$work/serving" ] && kill -0 "$server" 2>/dev/null; do sleep 0.1; done
+grep -q '^The dashboard is at http://127.0.0.1:[0-9]*/ and the metrics are at' "$work/serving"
+verdict "serve says where" $?
+address=$(sed -n 's|.*is at http://\([0-9.:]*\)/ and.*|\1|p' "$work/serving")
+batches=0
+while [ "$batches" != 20 ] && kill -0 "$server" 2>/dev/null; do
+    call top "$address" --json --count 1 --interval 200
+    batches=$(sed -n 's/.*"work":{"batches":\([0-9]*\),.*/\1/p' "$work/out")
+done
+[ "$batches" = 20 ]
+verdict "top ADDRESS --json: so many batches as were asked for" $?
+call top "$address" --count 1 --interval 200
+exits 0 && err_empty && out_has "svmx top: $address, the last" && out_matches '^reference:0 +healthy'
+verdict "top ADDRESS" $?
+kill "$server"
+wait "$server"
+status=$?
+server=
+[ "$status" -eq 0 ] && [ ! -s "$work/serving.err" ]
+verdict "SIGTERM ends serve, with exit status 0" $?
+finish

@@ -1,0 +1,246 @@
+"""test_dashboard.py: the page of libsvmx-metrics in a real browser: are its numbers those of /stats.json, do the charts move,
+does it live on when the server stops and comes back?
+
+Chromium without a window, driven by Selenium (Debian: chromium, chromium-driver, python3-selenium); skipped where one of them
+is missing. Screenshots stay in tests/run/screenshots of the build folder, to be looked at.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import os
+import shutil
+import tempfile
+import time
+import unittest
+
+import suite
+import serving
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+except ImportError:
+    webdriver = None
+
+MISSING = [
+    what
+    for what, there in (
+        ("python3-selenium", webdriver),
+        ("chromium-driver", shutil.which("chromedriver")),
+        ("chromium", shutil.which("chromium")),
+    )
+    if not there
+]
+if os.environ.get("SVMX_TEST_NO_BROWSER"):
+    MISSING = ["(SVMX_TEST_NO_BROWSER is set)"]
+WHY_NOT = f"not installed: {', '.join(MISSING)}" if MISSING else serving.missing()
+SHOTS = os.path.join(suite.BUILD or tempfile.gettempdir(), "tests", "run", "screenshots")
+
+# How many pixels of a chart have a colour, of the part that axes enclose.
+PIXELS = """
+const [name, of] = arguments, chart = drawn[name], area = chart.chartArea, ratio = chart.currentDevicePixelRatio;
+const image = chart.ctx.getImageData(area.left * ratio, area.top * ratio, area.width * ratio, area.height * ratio).data;
+const want = [1, 3, 5].map((at) => parseInt(colour(of).slice(at, at + 2), 16));
+let count = 0;
+for (let at = 0; at < image.length; at += 4)
+  if (image[at + 3] > 200 && want.every((value, i) => Math.abs(image[at + i] - value) < 12)) count++;
+return count;
+"""
+
+
+def browser(folder):
+    options = webdriver.ChromeOptions()
+    for argument in (
+        "--headless=new",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--window-size=1280,1000",
+        "--hide-scrollbars",
+        f"--user-data-dir={folder}/profile",
+    ):
+        options.add_argument(argument)
+    if os.geteuid() == 0:
+        options.add_argument("--no-sandbox")  # it refuses to run as root otherwise
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+
+
+@unittest.skipIf(WHY_NOT, WHY_NOT)
+class Dashboard(suite.Suite):
+    @classmethod
+    def setUpClass(cls):
+        cls.profile = tempfile.TemporaryDirectory()
+        cls.browser = browser(cls.profile.name)
+        os.makedirs(SHOTS, exist_ok=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+        cls.profile.cleanup()
+
+    def serve(self, *arguments, **named):
+        server = serving.Server(*arguments, **named)
+        self.addCleanup(lambda: server.process.returncode is None and server.stop())
+        return server
+
+    def open(self, server, answers=2):
+        self.browser.get("about:blank")
+        self.browser.get_log("browser")
+        self.browser.get_log("performance")
+        self.browser.get(f"http://{server.address}/")
+        self.wait_until(f"return view.answers >= {answers}")
+
+    def js(self, code, *arguments):
+        return self.browser.execute_script(code, *arguments)
+
+    def wait_until(self, code):
+        for _ in range(600):
+            if self.js(code):
+                return
+            time.sleep(0.1)
+        self.fail(f"never true: {code}")
+
+    def complaints(self):
+        """What is on the console, but what the browser thinks of how this suite looks at pixels."""
+        return [line["message"] for line in self.browser.get_log("browser") if "getImageData" not in line["message"]]
+
+    def shot(self, name):
+        height = self.js("return document.documentElement.scrollHeight")
+        size = {"width": 1280, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.browser.save_screenshot(os.path.join(SHOTS, f"dashboard-{name}.png"))
+        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    # ---- tests ----
+
+    def test_numbers_equal_stats_json(self):
+        server = self.serve("--load", "100", "--batches", "80")
+        server.wait_for_batches(80)
+        self.open(server)
+        stats = server.stats()
+        shown = self.js("return [...document.querySelectorAll('[data-path]')].map((e) => [e.dataset.path, e.textContent])")
+        self.assertGreater(len(shown), 30)
+        for path, text in shown:
+            value = stats
+            for key in path.split("."):
+                value = value[int(key)] if isinstance(value, list) else value[key]
+            self.assertEqual(text, f"{value:,}", path)
+        self.assertIn(("work.batches", "80"), [tuple(pair) for pair in shown])
+        for i, op in enumerate(stats["operations"]):
+            self.assertIn([f"operations.{i}.devices.0.parts", f"{op['devices'][0]['parts']:,}"], shown)
+        self.assertEqual(self.complaints(), [])
+
+    def test_charts_have_the_numbers_too(self):
+        server = self.serve("--load", "100", "--batches", "80")
+        server.wait_for_batches(80)
+        self.open(server)
+        stats = server.stats()
+        for op in stats["operations"]:
+            Select(self.browser.find_element(By.ID, "op")).select_by_value(op["name"])
+            self.assertEqual(self.js("return drawn.size.data.datasets[0].data"), [count for _, count in op["sizes"]])
+            parts = self.js("return drawn.latency.data.datasets.map((set) => set.data.reduce((a, b) => a + b))")
+            self.assertEqual(parts, [pair["parts"] for pair in op["devices"]])
+        self.assertEqual(self.complaints(), [])
+
+    def test_curves_are_those_of_the_router(self):
+        try:
+            server = self.serve("--load", "100", "--batches", "150", "--policy", "auto", "--backend", "simd,sim:integrated")
+        except RuntimeError as reason:
+            self.skipTest(str(reason))
+        stats = server.wait_for_batches(150)
+        time.sleep(1)  # curves are kept longer than other texts
+        points = json.loads(server.text("/curves.json"))["points"]
+        self.open(server)
+        op = next(op for op in stats["operations"] if op["op"] == points[0][0])
+        Select(self.browser.find_element(By.ID, "op")).select_by_value(op["name"])
+        drawn = self.js("return drawn.curve.data.datasets.flatMap((set) => set.data.map((p) => [p.x, p.y]))")
+        mine = [[units, ns] for number, _, units, _, ns, _, _ in points if number == op["op"]]
+        self.assertTrue(drawn)
+        for point in drawn:
+            self.assertIn(point, mine)
+
+    def test_charts_move(self):
+        server = self.serve("--load", "30")
+        self.open(server, answers=4)
+        first = self.js("return [drawn.work.data.datasets[0].data.length, view.stats.work.batches]")
+        self.wait_until(f"return view.stats.work.batches > {first[1]} && drawn.work.data.datasets[0].data.length > {first[0]}")
+        self.assertGreater(self.js(PIXELS, "work", "lane-0"), 50)
+        self.assertGreater(self.js(PIXELS, "latency", "lane-0"), 300)
+        self.assertGreater(self.js(PIXELS, "size", "lane-0"), 300)
+        self.assertEqual(self.js("return find('state').textContent"), "live")
+        self.assertNotEqual(self.js("return find('rate-batches').textContent"), "–")
+        self.assertEqual(self.complaints(), [])
+        self.shot("light")
+
+    def test_hold(self):
+        server = self.serve("--load", "30")
+        self.open(server)
+        self.browser.find_element(By.ID, "hold").click()
+        time.sleep(0.5)  # a question that was under way
+        held = self.js("return [view.answers, document.querySelector('[data-path=\"work.batches\"]').textContent]")
+        time.sleep(2.5)
+        self.assertEqual(
+            self.js("return [view.answers, document.querySelector('[data-path=\"work.batches\"]').textContent]"), held
+        )
+        self.assertEqual(self.js("return find('state').textContent"), "held")
+        self.browser.find_element(By.ID, "hold").click()
+        self.wait_until(f"return view.answers > {held[0]}")
+
+    def test_a_server_that_stops_and_comes_back(self):
+        server = self.serve("--load", "30")
+        self.open(server)
+        batches = self.js("return document.querySelector('[data-path=\"work.batches\"]').textContent")
+        self.assertEqual(self.complaints(), [])
+        server.stop()
+        self.wait_until("return view.lost > 1")
+        self.assertIn("does not answer", self.js("return find('state').textContent"))
+        self.assertNotEqual(self.js("return document.querySelector('[data-path=\"work.batches\"]').textContent"), "–")
+        self.assertTrue(batches)
+        again = self.serve("--load", "100", "--batches", "5", address=server.address)
+        again.wait_for_batches(5)
+        self.wait_until("return view.lost === 0 && view.stats.work.batches === 5")
+        self.assertEqual(self.js("return find('state').textContent"), "live")
+        self.assertEqual(self.js("return view.history.every((one) => one.start_ns === view.stats.start_ns)"), True)
+        for line in self.complaints():
+            self.assertIn("Failed to load resource", line, "the browser says that nobody answered, and nothing else")
+
+    def test_light_and_dark(self):
+        server = self.serve("--load", "30")
+        self.open(server, answers=3)
+        ground = "return getComputedStyle(document.body).backgroundColor"
+        light = self.js(ground)
+        for _ in range(2):
+            self.browser.find_element(By.ID, "theme").click()
+        self.assertNotEqual(self.js(ground), light)
+        self.assertGreater(self.js(PIXELS, "size", "lane-0"), 300)  # drawn again in the colours of the dark
+        self.shot("dark")
+        self.assertEqual(self.complaints(), [])
+
+    def test_on_a_phone(self):
+        server = self.serve("--load", "30")
+        size = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        try:
+            self.open(server)
+            self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 390)
+            self.assertGreater(self.js("return drawn.work.chartArea.width"), 200)
+        finally:
+            self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def test_nothing_is_fetched_from_elsewhere(self):
+        server = self.serve("--load", "30")
+        self.open(server, answers=6)
+        asked = [
+            message["params"]["request"]["url"]
+            for message in (json.loads(line["message"])["message"] for line in self.browser.get_log("performance"))
+            if message["method"] == "Network.requestWillBeSent"
+        ]
+        self.assertGreater(len(asked), 6)
+        for url in asked:
+            self.assertTrue(url.startswith((f"http://{server.address}/", "data:")), url)
+
+
+suite.main()

@@ -1,0 +1,201 @@
+/*
+ * test_simd_small_group.c: ecrecover_ifma.c and ecdsa_ifma.c in a group of 199 points (small_group.h), every key with every s
+ * and every hash, against sums of logarithms modulo 199.
+ *
+ * There, what the formulas for points cannot add comes in two of three signatures. Those are computed again by small_recover
+ * and small_verify of this file, as by libsecp256k1 in the large group, and counted: both kinds must be among them.
+ *
+ * One in STRIDE hashes, in turn; all of them with SVMX_TEST_LONG, 8 and 12 million signatures.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "op_fixture.h"
+
+#if defined(SVMX_HAVE_SECP256K1) && defined(SVMX_HAVE_SODIUM) && defined(__x86_64__)
+#include "../../plugins/simd/signatures.h"
+#include "ops/messages.h"
+#include "points_fixture.h"
+
+#include <stdalign.h>
+#include <stdlib.h>
+
+enum { ORDER = 199, STRIDE = 61, BATCH = 3 * ORDER * ORDER / 2, ROWS = 32, BASE_BITS = 126 };
+
+/* ---- what the lanes call --------------------------------------------------------------------------------------- */
+
+extern uint64_t small_rows[2 * ROWS][8];
+alignas(64) uint64_t small_rows[2 * ROWS][8];
+void small_rows_make(void);
+_Bool small_recover(uint8_t xy[64], const uint8_t *hash, const uint8_t *v, const uint8_t *r, const uint8_t *s);
+_Bool small_verify(const uint8_t *hash, const uint8_t *r, const uint8_t *s, const uint8_t *key);
+void small_ecrecover_run(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+void small_ecdsa_run(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
+
+/* Of i times the generator: x and y, big-endian; the hash of both; x modulo ORDER; 1 / i modulo ORDER. */
+static uint8_t key_of[ORDER][64], address_of[ORDER][20];
+static unsigned r_of[ORDER], inverse_of[ORDER];
+static unsigned again; /* signatures that the lanes gave back */
+
+static unsigned modulo(unsigned a) { return a % ORDER; }
+
+static void bytes_of(uint8_t out[32], const struct big *a) {
+    for (unsigned i = 0; i < 32; i++) out[31 - i] = (uint8_t)(a->w[i / 8] >> 8 * (i % 8));
+}
+
+static unsigned remainder_of(const uint8_t number[32]) {
+    unsigned r = 0;
+    for (unsigned i = 0; i < 32; i++) r = modulo(256 * r + number[i]);
+    return r;
+}
+
+/* The logarithm of the point with that x and an odd or even y. */
+static unsigned log_of(const uint8_t x[32], unsigned odd) {
+    unsigned i = 1;
+    while (i < ORDER && (memcmp(key_of[i], x, 32) != 0 || (key_of[i][63] & 1) != odd)) i++;
+    cr_assert_lt(i, (unsigned)ORDER, "no x of the group");
+    return i;
+}
+
+/* Q = (s R - hash G) / r; 0 is infinity. */
+static unsigned key_log(const uint8_t *hash, unsigned point, const uint8_t *s) {
+    return modulo((remainder_of(s) * point + ORDER - remainder_of(hash)) * inverse_of[r_of[point]]);
+}
+
+static _Bool is_signature(const uint8_t *hash, const uint8_t *r, const uint8_t *s, unsigned key) {
+    const unsigned sum = modulo((remainder_of(hash) + remainder_of(r) * key) * inverse_of[remainder_of(s)]);
+    return sum != 0 && memcmp(key_of[sum], r, 32) == 0;
+}
+
+_Bool small_recover(uint8_t xy[64], const uint8_t *hash, const uint8_t *v, const uint8_t *r, const uint8_t *s) {
+    const unsigned key = key_log(hash, log_of(r, v[31] == 28), s);
+    again++;
+    memcpy(xy, key_of[key], 64);
+    return key != 0;
+}
+
+_Bool small_verify(const uint8_t *hash, const uint8_t *r, const uint8_t *s, const uint8_t *key) {
+    again++;
+    return is_signature(hash, r, s, log_of(key, key[63] & 1));
+}
+
+void small_rows_make(void) {
+    unsigned base = 1;
+    for (unsigned half = 0; half < 2; half++) {
+        for (unsigned i = 0; i < ROWS; i++) {
+            const struct point *p = &multiple[modulo((2 * i + 1) * base)];
+            memcpy(small_rows[ROWS * half + i], p->x.w, 32);
+            memcpy(small_rows[ROWS * half + i] + 4, p->y.w, 32);
+        }
+        for (unsigned i = 0; i < BASE_BITS; i++) base = modulo(2 * base);
+    }
+}
+
+static void start(void) {
+    if (!has_ifma()) return;
+    group_make_199();
+    for (unsigned i = 1; i < ORDER; i++) {
+        uint8_t digest[32];
+        bytes_of(key_of[i], &multiple[i].x);
+        bytes_of(key_of[i] + 32, &multiple[i].y);
+        svmx__keccak256(digest, key_of[i], 64);
+        memcpy(address_of[i], digest + 12, 20);
+        r_of[i] = remainder_of(key_of[i]);
+        for (inverse_of[i] = 1; modulo(i * inverse_of[i]) != 1;) inverse_of[i]++;
+    }
+    again = 0;
+}
+
+TestSuite(simd_small_group, .init = start);
+
+static unsigned stride(void) { return getenv("SVMX_TEST_LONG") ? 1 : STRIDE; }
+
+static void small_number(uint8_t out[32], unsigned value) {
+    memset(out, 0, 32);
+    out[30] = (uint8_t)(value >> 8), out[31] = (uint8_t)value;
+}
+
+/* ---- every point, every s, every hash -------------------------------------------------------------------------- */
+
+static uint8_t hash[BATCH][32], v[BATCH][32], r[BATCH][32], s[BATCH][32], key[BATCH][64];
+static uint8_t address[BATCH][20], valid[BATCH];
+static unsigned expected[BATCH]; /* logarithm of the key, or whether it is a signature */
+
+static void run(void (*kernel)(const struct svmx_dispatch *, uint64_t, uint64_t), const struct svmx_slot *slots,
+                uint32_t slot_count, uint64_t count) {
+    const uint64_t first_unit[] = {0, count};
+    const struct svmx_dispatch d = {
+        .slots = slots, .first_unit = first_unit, .task_count = 1, .slot_count = slot_count};
+    kernel(&d, 0, count);
+}
+
+/* Signatures whose R is `point`; s of 199 is no more than 0, but in range. */
+static unsigned recover_all(unsigned point) {
+    static const uint8_t none[20];
+    unsigned count = 0;
+    for (unsigned k = 1; k <= ORDER; k++)
+        for (unsigned h = (point + k) % stride(); h < ORDER; h += stride(), count++) {
+            small_number(hash[count], h);
+            small_number(v[count], 27 + (key_of[point][63] & 1));
+            small_number(s[count], k);
+            memcpy(r[count], key_of[point], 32);
+            expected[count] = key_log(hash[count], point, s[count]);
+        }
+    const struct svmx_slot slots[] = {slot(address, 20 * count), slot(valid, count),  slot(hash, 32 * count),
+                                      slot(v, 32 * count),       slot(r, 32 * count), slot(s, 32 * count)};
+    run(small_ecrecover_run, slots, 6, count);
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned log = expected[i];
+        cr_assert_eq(valid[i], log != 0, "R %u, s %u, hash %u", point, s[i][31], hash[i][31]);
+        cr_assert_arr_eq(address[i], log ? address_of[log] : none, 20, "R %u, s %u, hash %u", point, s[i][31],
+                         hash[i][31]);
+    }
+    return count;
+}
+
+Test(simd_small_group, recovery) {
+    NEEDS_IFMA;
+    unsigned count = 0;
+    for (unsigned point = 1; point < ORDER; point++) count += recover_all(point);
+    printf("%u recovered, %u of them again\n", count, again);
+    cr_assert(again > count / 4 && again < count / 4 * 3, "%u of %u", again, count);
+}
+
+/* A hash that makes it a signature, by R or by -R, and one that is any. */
+static void verification_make(unsigned i, unsigned log, unsigned point, unsigned k) {
+    const unsigned sum = i % 3 == 1 ? ORDER - point : point;
+    const unsigned right = modulo(k * sum + ORDER * ORDER - r_of[point] * log);
+    small_number(hash[i], i % 3 < 2 ? right : modulo(right + 1 + i));
+    small_number(s[i], k);
+    memcpy(r[i], key_of[point], 32);
+    memcpy(key[i], key_of[log], 64);
+    expected[i] = 2 * k < ORDER && is_signature(hash[i], r[i], s[i], log);
+}
+
+static unsigned verify_all(unsigned log, unsigned *good) {
+    unsigned count = 0;
+    for (unsigned point = 1; point <= ORDER / 2; point++)
+        for (unsigned k = 1 + (log + point) % stride(); k < ORDER; k += stride())
+            for (unsigned i = 0; i < 3; i++) {
+                verification_make(count, log, point, k);
+                *good += expected[count++];
+            }
+    const struct svmx_slot slots[] = {slot(valid, count), slot(hash, 32 * count), slot(r, 32 * count),
+                                      slot(s, 32 * count), slot(key, 64 * count)};
+    run(small_ecdsa_run, slots, 5, count);
+    for (unsigned i = 0; i < count; i++)
+        cr_assert_eq(valid[i], expected[i], "key %u, r %u, s %u, hash %u", log, remainder_of(r[i]), s[i][31],
+                     hash[i][31]);
+    return count;
+}
+
+Test(simd_small_group, verification) {
+    NEEDS_IFMA;
+    unsigned count = 0, good = 0;
+    for (unsigned log = 1; log < ORDER; log++) count += verify_all(log, &good);
+    printf("%u verified, %u are right, %u again\n", count, good, again);
+    cr_assert(good > count / 4 && good < count / 2, "%u of %u", good, count);
+    cr_assert(again > count / 8 && again < count / 2, "%u of %u", again, count);
+}
+#else
+Test(simd_small_group, is_left_out) { cr_skip_test("built without libsecp256k1, libsodium or x86-64"); }
+#endif
