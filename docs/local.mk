@@ -38,6 +38,7 @@ EXTRA_DIST += \
 	%D%/adr/0021-drivers-are-tried-once.md \
 	%D%/adr/0025-levels-in-one-submission.md \
 	%D%/adr/0026-buffers-the-host-copy-is-whole.md \
+	%D%/adr/0027-loops-are-unrolled-batches.md \
 	%D%/examples/README.md \
 	%D%/examples/panels.html \
 	%D%/examples/report.html \

@@ -198,7 +198,8 @@ enum svmx_command_kind {
  *   slots:       task 0: [slot 0][slot 1]...   task 1: [slot 0][slot 1]...   row-major, slot_count to a row
  *   table:       the same slots and, after them, the same first_unit, in memory that kernels can read
  *
- * Host arrays live until the ticket retires.
+ * Host arrays live until the ticket retires. Inputs, outputs and table may be spans of one memory, as where launches of a
+ * list take the results of launches before them: no slot of an output overlaps another slot of the dispatch, or a table.
  */
 struct svmx_dispatch {
     struct svmx_pipeline *pipeline;

@@ -295,7 +295,7 @@ SVMX_EXPORT enum svmx_status svmx_batch_set_tag(svmx_batch_t *batch, uint64_t ta
 
 /*
  * Whose data this batch has: a number of the caller's, 0 for nobody in particular. Memory of the library and of devices that
- * goes from a batch of one tenant to that of another is cleared in between, and svmx_batch_alloc gives cleared memory.
+ * goes from a batch of one tenant to that of another is cleared in between; so is what svmx_batch_alloc gives.
  * It stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way, or it has tasks or memory already), CLOSED.
  */
 SVMX_EXPORT enum svmx_status svmx_batch_set_tenant(svmx_batch_t *batch, uint64_t tenant);
@@ -382,6 +382,75 @@ SVMX_EXPORT enum svmx_status svmx_batch_rearm(svmx_batch_t *batch);
  */
 SVMX_EXPORT enum svmx_status svmx_batch_record(svmx_batch_t *batch);
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_batch_replay(svmx_batch_t *batch);
+
+/* ---- loops ---- */
+
+/* After each iteration the bytes at `offset` of `buffer` are those of output `output` of task `task` of the body. */
+struct svmx_carry {
+    uint32_t task, output;
+    svmx_buffer_t *buffer;
+    uint64_t offset;
+};
+
+enum svmx_until_kind {
+    SVMX_UNTIL_BELOW = 1,   /* a float that is less than `limit`; a NaN is not */
+    SVMX_UNTIL_NOT_ZERO = 2 /* a whole number that is not 0 */
+};
+
+/* When a problem is over: by an output of one element of the body. */
+struct svmx_until {
+    uint32_t task, output;
+    uint32_t kind; /* enum svmx_until_kind */
+    uint32_t reserved;
+    double limit;
+};
+
+struct svmx_loop {
+    size_t size; /* set by the caller */
+    const struct svmx_carry *carries;
+    const struct svmx_until *untils; /* one for each problem */
+    uint32_t carry_count, until_count;
+    uint32_t max_iterations;
+    uint32_t check_every; /* iterations between looks at the conditions; 0: as the library likes. Changes no result */
+};
+
+enum svmx_loop_reason {
+    SVMX_LOOP_CONDITION = 1, /* its condition held */
+    SVMX_LOOP_LIMIT = 2      /* max_iterations were run without */
+};
+
+/* How a problem ended. */
+struct svmx_loop_end {
+    uint32_t iterations;
+    uint32_t reason; /* enum svmx_loop_reason */
+    double value;    /* of its condition, after the last of these iterations */
+};
+
+/* What it took. */
+struct svmx_loop_counts {
+    uint64_t windows; /* batches that were run: looks at the conditions */
+    uint64_t launches, readbacks;
+};
+
+/*
+ * Repeats the tasks of a batch, the body, until conditions hold. Defined as: run the body; carry on; look at the condition;
+ * again, unless it holds or max_iterations are done. A body may hold many problems: tasks belong together if they take results
+ * of one another, or what is carried on from one another, and each such group has one condition. A problem ends by its own;
+ * the others go on. When all are over, buffers that are carried on, and the outputs of the body that are memory or views, hold
+ * what each problem's last iteration gave; ends[i] tells of the problem of untils[i].
+ *
+ * The body carries on by buffers: an input that is a view of all that a carry writes is what the iteration before gave, and
+ * at first what the buffer holds. Nothing else of the body may touch these bytes. Outputs that only the body reads, the
+ * condition and what is carried on included, are best left to svmx_out_passing. Not svmx_out_library.
+ *
+ * Runs several iterations as one batch where a device takes that in one submission, and looks at the conditions after: what
+ * was computed behind the iteration that counts is dropped, so the results and counts are those of the definition.
+ * `body` is not submitted, only read, and may be used again; its tag, policy and timeout hold. `counts` may be NULL. Blocks.
+ * Errors, with their text in the body: ARGUMENT (NULL, what the text names), STATE (the body was submitted), MEMORY, CLOSED;
+ * and as svmx_run: then buffers hold what some iteration gave, each problem's at its own.
+ */
+SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_loop_run(svmx_batch_t *body, const struct svmx_loop *loop,
+                                                           struct svmx_loop_end *ends, struct svmx_loop_counts *counts);
 
 /* ==== ADVANCED ================================================================================================ */
 
@@ -491,14 +560,14 @@ struct svmx_device {
     uint32_t strikes;        /* failures that are held against it, 0 to 3 */
     uint32_t quarantined;    /* operations that it does not get because it gave wrong bytes for them */
     char health_reason[128]; /* why it is not healthy, else "" */
+    uint32_t load;           /* enum svmx_load */
+    uint64_t memory_used;    /* by this executor, in use, of memory_bytes (0: the device tells of no limit) */
+    uint64_t pending;        /* launches that wait for it or run there, of options.queue_depth */
     /* More of what it did and has; svmx_op_stats_get has it by operation. */
     uint64_t wait_ns, stage_ns, collect_ns,
         compute_ns;  /* beside busy_ns; computing is the useful part of all of them */
     uint64_t queued; /* parts that wait for it now */
     uint64_t pool_bytes, pool_bytes_peak, pool_idle_bytes; /* staging memory held, the most so far, and unused of it */
-    uint32_t load;                                         /* enum svmx_load */
-    uint64_t memory_used; /* by this executor, in use, of memory_bytes (0: the device tells of no limit) */
-    uint64_t pending;     /* launches that wait for it or run there, of options.queue_depth */
 };
 
 /* How much of what a device has is in use. Always NORMAL of one that computes in the calling thread. */

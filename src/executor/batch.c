@@ -378,6 +378,7 @@ static void start_part(struct svmx__part *part, svmx_batch_t *batch, const struc
     part->op = op;
     part->level = level;
     part->task_count = 0;
+    part->first_task = batch->task_count;
     part->units = part->work = part->bytes_in = part->bytes_out = 0;
     part->callers_bytes_out = part->library_bytes = part->taken_bytes = part->passing_bytes = 0;
     part->library = NULL;
@@ -393,7 +394,7 @@ static uint32_t use_of(svmx_batch_t *batch, struct svmx_buffer *buffer) {
         if (batch->uses[i].buffer == buffer) return i;
     /* relaxed: the caller has a reference */
     atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
-    batch->uses[batch->use_count] = (struct svmx__use){.buffer = buffer, .aligned = true};
+    batch->uses[batch->use_count] = (struct svmx__use){.buffer = buffer};
     return batch->use_count++;
 }
 
@@ -403,7 +404,7 @@ static void note_view(svmx_batch_t *batch, struct svmx__task *task, uint32_t at,
     struct svmx__use *use = &batch->uses[number];
     task->buffers |= UINT32_C(1) << at;
     batch->sources[task->first_slot + at] = number;
-    use->aligned = use->aligned && arg->offset % SVMX__RESULT_ALIGNMENT == 0;
+    use->offsets |= arg->offset;
     use->read_bytes += is_output ? 0 : arg->bytes;
     use->writes += is_output;
 }
@@ -471,6 +472,7 @@ static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const st
     part->units += size->units;
     part->work += size->work;
     uint32_t task = batch->task_count++;
+    part->last_task = task;
     if (task == 0) batch->first_unit[0] = 0;
     struct svmx__task *added = &batch->tasks[task];
     *added = (struct svmx__task){.part = at, .first_slot = batch->slot_count, .row = row, .units = size->units};

@@ -77,6 +77,7 @@ struct svmx__part {
     uint64_t tenant;          /* of a part without a batch */
     const struct svmx__op *op;
     uint32_t level, task_count;
+    uint32_t first_task, last_task; /* in the batch; between them may be tasks of others */
     uint64_t units, work, bytes_in, bytes_out;
     uint64_t callers_bytes_out, library_bytes; /* of outputs in the caller's memory, and in the library's */
     uint64_t taken_bytes, passing_bytes;       /* of inputs that are results, and of outputs that pass */

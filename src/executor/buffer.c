@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MAX_BYTES (UINT64_C(1) << 46)
-enum { HEAP_ALIGNMENT = 4096 };
+enum { HEAP_ALIGNMENT = 4096 }; /* of buffers; a device that asks for more gets more */
 
 /* ---- the caller's ------------------------------------------------------------------------------------------------ */
 
@@ -74,14 +74,30 @@ enum svmx_status svmx_buffer_read(const svmx_buffer_t *buffer, uint64_t offset, 
 
 /* ---- in batches --------------------------------------------------------------------------------------------------- */
 
+/* A writer counts itself before it raises the version: whoever sees that version sees the writer too, or what it wrote. */
+static void begin_writing(struct svmx__use *use) {
+    struct svmx_buffer *buffer = use->buffer;
+    use->alone = atomic_fetch_add_explicit(&buffer->writers, 1, memory_order_acq_rel) == 0;
+    use->before = atomic_fetch_add_explicit(&buffer->version, 1, memory_order_acq_rel);
+    use->after = use->before + 1;
+}
+
+static void begin_reading(struct svmx__use *use) {
+    use->before = use->after = atomic_load_explicit(&use->buffer->version, memory_order_acquire);
+    use->alone = atomic_load_explicit(&use->buffer->writers, memory_order_acquire) == 0;
+}
+
 void svmx__buffers_begin(struct svmx_batch *batch) {
-    for (uint32_t i = 0; i < batch->use_count; i++) {
-        struct svmx__use *use = &batch->uses[i];
-        _Atomic uint64_t *version = &use->buffer->version;
-        use->before = use->writes ? atomic_fetch_add_explicit(version, 1, memory_order_acq_rel)
-                                  : atomic_load_explicit(version, memory_order_acquire);
-        use->after = use->before + (use->writes ? 1 : 0);
-    }
+    for (uint32_t i = 0; i < batch->use_count; i++)
+        if (batch->uses[i].writes)
+            begin_writing(&batch->uses[i]);
+        else
+            begin_reading(&batch->uses[i]);
+}
+
+void svmx__buffers_end(struct svmx_batch *batch) {
+    for (uint32_t i = 0; i < batch->use_count; i++) /* release: what was written is seen by who sees the count */
+        if (batch->uses[i].writes) atomic_fetch_sub_explicit(&batch->uses[i].buffer->writers, 1, memory_order_release);
 }
 
 void svmx__buffers_release(struct svmx_batch *batch) {
@@ -98,6 +114,12 @@ bool svmx__use_is_good(const struct svmx__use *use, uint32_t device, uint64_t ge
            version == use->before;
 }
 
+/* That a buffer takes in a heap. */
+static uint64_t room_of(const struct svmx_buffer *buffer, const struct svmx__device *device) {
+    const uint64_t alignment = device->info.alignment > HEAP_ALIGNMENT ? device->info.alignment : HEAP_ALIGNMENT;
+    return svmx__align(buffer->bytes, alignment);
+}
+
 /* Bytes of the buffers that are to be in a heap: all of them, or those that are not there. */
 static uint64_t bytes_of(const struct svmx__part *head, uint64_t generation) {
     const struct svmx_batch *batch = head->batch;
@@ -107,7 +129,7 @@ static uint64_t bytes_of(const struct svmx__part *head, uint64_t generation) {
         const struct svmx__copy *copy = &buffer->copies[head->device->id];
         if (!batch->uses[i].resident) continue;
         if (generation && atomic_load_explicit(&copy->generation, memory_order_relaxed) == generation) continue;
-        sum += svmx__align(buffer->bytes, HEAP_ALIGNMENT);
+        sum += room_of(buffer, head->device);
     }
     return sum;
 }
@@ -130,13 +152,14 @@ static enum svmx_status make_heap(struct svmx__part *head, uint64_t bytes) {
     return SVMX_OK;
 }
 
-static void place_one(struct svmx__heap *heap, struct svmx__use *use, uint32_t device) {
+static void place_one(struct svmx__heap *heap, struct svmx__use *use, const struct svmx__device *on) {
+    const uint32_t device = on->id;
     const uint64_t generation = atomic_load_explicit(&heap->generation, memory_order_relaxed);
     struct svmx__copy *copy = &use->buffer->copies[device];
     const bool good = svmx__use_is_good(use, device, generation);
     if (atomic_load_explicit(&copy->generation, memory_order_relaxed) != generation) {
         copy->at = heap->top;
-        heap->top += svmx__align(use->buffer->bytes, HEAP_ALIGNMENT);
+        heap->top += room_of(use->buffer, on);
         atomic_store_explicit(&copy->generation, generation, memory_order_relaxed);
     }
     /* What is written whole need not be there before. */
@@ -153,7 +176,7 @@ enum svmx_status svmx__heap_place(struct svmx__part *head, uint64_t behind_bytes
     if (!generation || room < bytes_of(head, generation) + behind_bytes)
         status = make_heap(head, bytes_of(head, 0) + behind_bytes);
     for (uint32_t i = 0; i < batch->use_count; i++) {
-        if (status == SVMX_OK && batch->uses[i].resident) place_one(heap, &batch->uses[i], head->device->id);
+        if (status == SVMX_OK && batch->uses[i].resident) place_one(heap, &batch->uses[i], head->device);
         if (status != SVMX_OK) batch->uses[i].resident = batch->uses[i].upload = false;
     }
     *at = heap->top;

@@ -43,6 +43,7 @@ struct svmx_buffer {
     unsigned char *host;
     uint64_t bytes;
     _Atomic uint64_t version; /* from 1 */
+    _Atomic uint32_t writers; /* batches under way that write to it */
     struct svmx__copy copies[SVMX__ROUTED];
 };
 
@@ -51,8 +52,9 @@ struct svmx__use {
     struct svmx_buffer *buffer;
     uint64_t read_bytes;
     uint32_t writes;        /* arguments that are outputs */
-    bool aligned;           /* all views are, as kernels need it */
+    uint64_t offsets;       /* of all views, or'ed: how far they are aligned */
     uint64_t before, after; /* versions, of the run at hand; the same unless it is written */
+    bool alone;             /* nobody else wrote to it when the run began: else a copy may miss what comes after */
 
     /* in the stretch at hand */
     bool resident; /* it is in the heap */
@@ -63,6 +65,8 @@ struct svmx__use {
 
 /* Of a batch that is submitted: what it writes has another version from now on. */
 void svmx__buffers_begin(struct svmx_batch *batch);
+/* Of one that is over, however it ended. */
+void svmx__buffers_end(struct svmx_batch *batch);
 /* Of a batch that is reset or destroyed. */
 void svmx__buffers_release(struct svmx_batch *batch);
 

@@ -7,6 +7,7 @@
  */
 #include "base/clock.h"
 #include "executor/batch.h"
+#include "executor/buffer.h"
 #include "executor/executor.h"
 
 #include <unistd.h>
@@ -43,6 +44,7 @@ static void ring(const struct svmx_batch *batch) {
 
 void svmx__complete(struct svmx_batch *batch, enum svmx_status status) {
     count(batch, status);
+    svmx__buffers_end(batch);
     batch->status = status;
     atomic_store_explicit(&batch->answered, status == SVMX_OK, memory_order_release);
     if (batch->done) batch->done(batch, status, batch->done_user);

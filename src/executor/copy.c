@@ -112,3 +112,27 @@ void svmx__copy_out(const struct svmx__part *part, const void *staging, uint64_t
     struct copy copy = {.part = part, .staging = (unsigned char *)(uintptr_t)staging, .place = SVMX__PLACE_OUTPUT};
     copy_all(&copy, 0, bytes);
 }
+
+/* ---- one piece of memory ---------------------------------------------------------------------------------------- */
+
+struct run {
+    unsigned char *to;
+    const unsigned char *from;
+    uint64_t bytes, share;
+};
+
+static void copy_share(void *user, uint32_t piece) {
+    const struct run *run = user;
+    const uint64_t at = piece * run->share, left = run->bytes - at;
+    memcpy(run->to + at, run->from + at, (size_t)(left < run->share ? left : run->share));
+}
+
+void svmx__copy_run(struct svmx_executor *executor, void *to, const void *from, uint64_t bytes) {
+    if (bytes < CALL_BYTES) {
+        if (bytes) memcpy(to, from, (size_t)bytes);
+        return;
+    }
+    struct run run = {to, from, bytes, svmx__align(bytes / MAX_PIECES + 1, 4096)};
+    const uint32_t pieces = (uint32_t)((bytes + run.share - 1) / run.share);
+    svmx__team_run(&executor->team, copy_share, &run, pieces, hands_for(executor, bytes));
+}

@@ -330,6 +330,8 @@ void svmx__results_reset(struct svmx_batch *batch);
  * many lie in the buffer. */
 void svmx__copy_in(const struct svmx__part *part, void *staging, uint64_t offset, uint64_t bytes);
 void svmx__copy_out(const struct svmx__part *part, const void *staging, uint64_t bytes);
+/* The same of one piece of memory. */
+void svmx__copy_run(struct svmx_executor *executor, void *to, const void *from, uint64_t bytes);
 
 /* ---- guard.c: bytes around the outputs of a launch ---- */
 

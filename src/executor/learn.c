@@ -24,6 +24,7 @@ enum { NEXT_TO_NOTHING = 100, A_WHILE_NS = 100000 };
 static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
     const struct svmx_timing *timing = &part->timing;
     if (part->device->host_memory || part->launches != 1 || part->status != SVMX_OK) return 0;
+    if (part->joined) return 0; /* the first of its stretch has the times of all */
     const uint64_t parts[] = {timing->copy_in_ns, timing->compute_ns, timing->copy_out_ns};
     uint64_t sum = 0;
     for (int i = 0; i < 3; i++) {

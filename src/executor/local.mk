@@ -33,6 +33,8 @@ libsvmx_core_la_SOURCES += \
 	%D%/life.c \
 	%D%/line.h \
 	%D%/log_read.c %D%/log_read.h \
+	%D%/loop.c %D%/loop.h \
+	%D%/loop_plan.c \
 	%D%/min_bucket.c \
 	%D%/model.c %D%/model.h \
 	%D%/pipeline.c \
@@ -61,6 +63,8 @@ libsvmx_core_la_SOURCES += \
 	%D%/stats_prometheus.c \
 	%D%/stats_text.c %D%/stats_text.h \
 	%D%/stretch.c %D%/stretch.h \
+	%D%/stretch_commands.c \
+	%D%/stretch_place.c %D%/stretch_place.h \
 	%D%/submit.c \
 	%D%/tally.c %D%/tally.h \
 	%D%/trial.c \

@@ -63,17 +63,22 @@ static struct svmx_slot *row_of(const struct svmx_batch *batch, uint32_t task) {
     return part->slots + (size_t)batch->tasks[task].row * part->op->param_count;
 }
 
+/* Of one task, which takes results that had no address when it was added. */
+static void resolve(struct svmx_batch *batch, uint32_t t) {
+    const struct svmx__task *task = &batch->tasks[t];
+    struct svmx_slot *slots = row_of(batch, t);
+    for (uint32_t i = 0; task->deferred >> i; i++) {
+        const uint64_t source = svmx__task_slots(batch, t)[i].at; /* as it was added: slots may have an address */
+        if (task->deferred >> i & 1) slots[i].at = row_of(batch, (uint32_t)(source >> 32))[(uint32_t)source].at;
+    }
+}
+
 void svmx__results_resolve(struct svmx_batch *batch) {
-    if (!batch->has_deferred) return;
-    for (uint32_t t = 0; t < batch->task_count; t++) {
-        const struct svmx__task *task = &batch->tasks[t];
-        if (!task->deferred || batch->parts[task->part].level != batch->level) continue;
-        if (batch->parts[task->part].joined) continue;
-        struct svmx_slot *slots = row_of(batch, t);
-        for (uint32_t i = 0; task->deferred >> i; i++) {
-            const uint64_t source = svmx__task_slots(batch, t)[i].at; /* as it was added: slots may have an address */
-            if (task->deferred >> i & 1) slots[i].at = row_of(batch, (uint32_t)(source >> 32))[(uint32_t)source].at;
-        }
+    for (uint32_t p = 0; batch->has_deferred && p < batch->part_count; p++) {
+        const struct svmx__part *part = &batch->parts[p];
+        if (part->level != batch->level || part->joined) continue;
+        for (uint32_t t = part->first_task; t <= part->last_task; t++)
+            if (batch->tasks[t].part == p && batch->tasks[t].deferred) resolve(batch, t);
     }
 }
 

@@ -240,9 +240,8 @@ void svmx__stats_json(const struct svmx__stats_view *view, struct svmx__out *out
     router_json(&json, &view->stats);
     devices_json(&json, view);
     open(&json, "operations", '[');
-    for (uint32_t i = 0; i < svmx__operations_count(operations); i++)
-        if (view->used[svmx__operations_at(operations, i)->id])
-            operation_json(&json, view, svmx__operations_at(operations, i));
+    for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++)
+        if (view->used[op]) operation_json(&json, view, svmx__operations_by_id(operations, op));
     close(&json, ']');
     close(&json, '}');
     svmx__out_add(out, "\n");

@@ -200,10 +200,10 @@ typedef void (*pair_fn)(struct svmx__out *out, const struct pair *pair);
 static void each_pair(const struct svmx__stats_view *view, struct svmx__out *out, pair_fn one,
                       const struct family *family) {
     const struct svmx__operations *operations = view->executor->operations;
-    for (uint32_t i = 0; i < svmx__operations_count(operations); i++) {
-        const struct svmx__op *op = svmx__operations_at(operations, i);
+    for (uint32_t i = 0; i < SVMX__OP_LIMIT; i++) {
+        const struct svmx__op *op = svmx__operations_by_id(operations, i);
         for (uint32_t d = 0; d < view->device_count; d++) {
-            if (!(view->used[op->id] >> d & 1)) continue;
+            if (!(view->used[i] >> d & 1)) continue;
             const struct svmx__device_label label = svmx__device_label(&view->devices[d]);
             struct pair pair = {.op = op, .device = label.line, .stats = {.size = sizeof pair.stats}, .family = family};
             if (svmx_op_stats_get(view->executor, op->id, d, &pair.stats) == SVMX_OK) one(out, &pair);
@@ -304,14 +304,14 @@ static const struct family of_op[] = {
 static void field_of_op(const struct svmx__stats_view *view, struct svmx__out *out, const struct svmx__op *op,
                         const struct family *family) {
     struct svmx_op_stats stats = {.size = sizeof stats};
-    if (!view->used[op->id] || svmx_op_stats_get(view->executor, op->id, SVMX_ALL_DEVICES, &stats) != SVMX_OK) return;
+    if (svmx_op_stats_get(view->executor, op->id, SVMX_ALL_DEVICES, &stats) != SVMX_OK) return;
     svmx__out_add(out, "%s{operation=\"%s\"}", family->name, op->name);
     value(out, field_of(&stats, family), family->scale);
 }
 
 static void buckets_of(const struct svmx__stats_view *view, struct svmx__out *out, const struct svmx__op *op) {
     uint64_t sizes[SVMX_SIZE_LINES];
-    if (!view->used[op->id] || svmx_sizes_get(view->executor, op->id, sizes) != SVMX_OK) return;
+    if (svmx_sizes_get(view->executor, op->id, sizes) != SVMX_OK) return;
     for (uint32_t i = 0; i < SVMX_SIZE_LINES; i++)
         if (sizes[i])
             svmx__out_add(out, "svmx_sizes_total{operation=\"%s\",units=\"%" PRIu64 "\"} %" PRIu64 "\n", op->name,
@@ -320,13 +320,14 @@ static void buckets_of(const struct svmx__stats_view *view, struct svmx__out *ou
 
 static void op_families(const struct svmx__stats_view *view, struct svmx__out *out) {
     const struct svmx__operations *operations = view->executor->operations;
-    const uint32_t count = svmx__operations_count(operations);
     for (size_t family = 0; family < sizeof of_op / sizeof *of_op; family++) {
         head_once(out, of_op, family);
-        for (uint32_t i = 0; i < count; i++) field_of_op(view, out, svmx__operations_at(operations, i), &of_op[family]);
+        for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++)
+            if (view->used[op]) field_of_op(view, out, svmx__operations_by_id(operations, op), &of_op[family]);
     }
     head(out, "svmx_sizes_total", "counter", "Parts by the power of two that their units go up to.");
-    for (uint32_t i = 0; i < count; i++) buckets_of(view, out, svmx__operations_at(operations, i));
+    for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++)
+        if (view->used[op]) buckets_of(view, out, svmx__operations_by_id(operations, op));
 }
 
 void svmx__stats_prometheus(const struct svmx__stats_view *view, struct svmx__out *out) {

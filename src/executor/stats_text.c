@@ -34,19 +34,12 @@ struct svmx__device_health svmx__device_health(const struct svmx_device *device)
                                         .quarantined = device->quarantined};
 }
 
-static bool is_used(const struct svmx__tally *tally) {
-    struct svmx_op_stats sum = {.size = sizeof sum};
-    svmx__tally_read(tally, &sum);
-    for (uint32_t i = 0; i < SVMX_FAILURE_LINES; i++) sum.parts += sum.failures[i];
-    return sum.parts > 0;
-}
-
 static void find_used(struct svmx__stats_view *view) {
     const struct svmx_executor *executor = view->executor;
-    for (uint32_t i = 0; i < svmx__operations_count(executor->operations); i++) {
-        const uint32_t op = svmx__operations_at(executor->operations, i)->id;
+    for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++) {
+        if (!svmx__operations_by_id(executor->operations, op)) continue;
         for (uint32_t d = 0; d < view->device_count; d++)
-            if (is_used(&executor->devices[d].tallies[op])) view->used[op] |= UINT32_C(1) << d;
+            if (svmx__tally_is_used(&executor->devices[d].tallies[op])) view->used[op] |= UINT32_C(1) << d;
     }
 }
 

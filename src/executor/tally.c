@@ -69,6 +69,13 @@ static uint64_t read(const _Atomic uint64_t *counter) { return atomic_load_expli
 
 static uint64_t less(uint64_t from, uint64_t by) { return from > by ? from - by : 0; }
 
+bool svmx__tally_is_used(const struct svmx__tally *tally) {
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < SVMX_WHY_LINES; i++) any |= read(&tally->decisions[i]);
+    for (uint32_t i = 0; i < SVMX_FAILURE_LINES; i++) any |= read(&tally->failures[i]);
+    return any != 0;
+}
+
 void svmx__tally_read(const struct svmx__tally *tally, struct svmx_op_stats *sum) {
     uint64_t parts = 0;
     for (uint32_t i = 0; i < SVMX_WHY_LINES; i++) {
@@ -98,8 +105,9 @@ void svmx__tally_read(const struct svmx__tally *tally, struct svmx_op_stats *sum
 
 void svmx__tally_device(const struct svmx__device *device, struct svmx_op_stats *sum) {
     const struct svmx__operations *operations = device->executor->operations;
-    for (uint32_t i = 0; i < svmx__operations_count(operations); i++)
-        svmx__tally_read(&device->tallies[svmx__operations_at(operations, i)->id], sum);
+    for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++)
+        if (svmx__operations_by_id(operations, op) && svmx__tally_is_used(&device->tallies[op]))
+            svmx__tally_read(&device->tallies[op], sum);
 }
 
 static void read_choices(const struct svmx__choices *choices, uint32_t op, struct svmx_op_stats *stats) {

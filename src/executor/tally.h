@@ -36,6 +36,8 @@ void svmx__tally_part(const struct svmx__part *part, const struct svmx__sample *
 /* Its device failed it; part->status says how. */
 void svmx__tally_failure(const struct svmx__part *part);
 
+/* Was anything counted? Most operations were not used on most devices: these need not be read. */
+bool svmx__tally_is_used(const struct svmx__tally *tally);
 /* Adds what was counted to `sum`. */
 void svmx__tally_read(const struct svmx__tally *tally, struct svmx_op_stats *sum);
 /* The same for all operations of a device. */

@@ -153,6 +153,7 @@ static bool add_level(struct svmx_batch *batch, uint32_t level, bool is_free, st
     sum->last_bytes = 0;
     for (uint32_t i = batch->level_start[level]; i < batch->level_start[level + 1]; i++) {
         const struct svmx__part *part = part_at(batch, i);
+        if (part->joined) return false; /* it ran in a chain of a level before */
         if (!may_have(part, device) || is_left_to(part, device) != is_free) return false;
         const bool ready = svmx__route_is_ready(executor, part->op->id, part->bucket, device);
         if (is_free ? !ready : !weigh_part(sum, part, device)) return false;
@@ -191,7 +192,7 @@ static uint32_t consider(struct svmx_batch *batch) {
     const uint32_t rest = batch->level_count - batch->level;
     const uint32_t end = batch->level + (rest < MOST_LEVELS ? rest : MOST_LEVELS);
     for (uint32_t i = batch->level_start[batch->level]; i < batch->level_start[end]; i++)
-        (void)svmx__route_consider(part_at(batch, i));
+        if (!part_at(batch, i)->joined) (void)svmx__route_consider(part_at(batch, i));
     return end;
 }
 

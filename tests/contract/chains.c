@@ -108,6 +108,57 @@ static void compute(svmx_batch_t *batch, struct answers *to) {
     }
 }
 
+/* ---- loops: x = x + rate (target - x), 5 problems of different rates ---------------------------------------------- */
+
+enum { PROBLEMS = 5, SMALL = 48, MOST_ITERATIONS = 37 };
+
+struct loop_answers {
+    float state[PROBLEMS][SMALL];
+    struct svmx_loop_end ends[PROBLEMS];
+};
+
+static void add_problem(svmx_batch_t *body, svmx_buffer_t *state, uint32_t p, struct svmx_carry *carry,
+                        struct svmx_until *until) {
+    const struct svmx_arg x = svmx_view(SVMX_F32, state, p * SMALL, SMALL);
+    const struct svmx_arg minus[] = {svmx_out_passing(SVMX_F32, SMALL), svmx_in(SVMX_F32, b[1], SMALL), x};
+    const uint32_t difference = add(body, SVMX_OP_VEC_SUB_F32, minus, 3);
+    const struct svmx_arg mix[] = {svmx_out_passing(SVMX_F32, SMALL), svmx_result_of(SVMX_F32, difference, 0), x,
+                                   svmx_f32(0.05f + 0.2f * (float)p)};
+    const uint32_t next = add(body, SVMX_OP_AXPY_F32, mix, 4);
+    const struct svmx_arg step[] = {svmx_out_passing(SVMX_F32, 1), svmx_result_of(SVMX_F32, next, 0), x};
+    *carry = (struct svmx_carry){next, 0, state, p * SMALL * sizeof(float)};
+    *until = (struct svmx_until){
+        .task = add(body, SVMX_OP_MAX_ABS_DIFF_F32, step, 3), .kind = SVMX_UNTIL_BELOW, .limit = 1e-3};
+}
+
+static void run_loop(svmx_executor_t *executor, uint32_t every, struct loop_answers *to) {
+    struct svmx_carry carries[PROBLEMS];
+    struct svmx_until untils[PROBLEMS];
+    const struct svmx_loop loop = {sizeof loop, carries, untils, PROBLEMS, PROBLEMS, MOST_ITERATIONS, every};
+    svmx_buffer_t *state;
+    svmx_batch_t *body;
+    memset(to, 0, sizeof *to);
+    cr_assert_eq(svmx_buffer_create(executor, sizeof to->state, &state), SVMX_OK);
+    cr_assert_eq(svmx_buffer_write(state, 0, a[1], sizeof to->state), SVMX_OK);
+    cr_assert_eq(svmx_batch_create(executor, &body), SVMX_OK);
+    for (uint32_t p = 0; p < PROBLEMS; p++) add_problem(body, state, p, &carries[p], &untils[p]);
+    cr_assert_eq(svmx_loop_run(body, &loop, to->ends, NULL), SVMX_OK, "%s", svmx_batch_error(body));
+    cr_assert_eq(svmx_buffer_read(state, 0, to->state, sizeof to->state), SVMX_OK);
+    svmx_batch_destroy(body);
+    svmx_buffer_destroy(state);
+}
+
+static void compare_loops(const struct pair *pair) {
+    static struct loop_answers expected, actual;
+    static const uint32_t everies[] = {1, 3, 16};
+    run_loop(pair->reference, 1, &expected);
+    cr_assert_neq(expected.ends[0].iterations, expected.ends[1].iterations, "or this shows little");
+    for (size_t i = 0; i < sizeof everies / sizeof *everies; i++) {
+        run_loop(pair->tested, everies[i], &actual);
+        cr_assert_arr_eq(&actual, &expected, sizeof expected, "looked at every %u", everies[i]);
+    }
+}
+
 /* How many submissions it took, and whether all levels went in one. */
 static void look_at_receipts(const svmx_batch_t *batch, uint32_t *own, uint32_t *stretched) {
     struct svmx_receipt receipt = {.size = sizeof receipt};
@@ -133,6 +184,7 @@ static void compare_on(const char *backends) {
         compute(pair.tested_batch, &actual);
         cr_assert_arr_eq(&actual, &expected, sizeof expected, "%s, run %d", backends, run);
     }
+    compare_loops(&pair);
     look_at_receipts(pair.tested_batch, &own, &stretched);
     cr_assert_eq(svmx_device_get(pair.tested, 0, &device), SVMX_OK);
     printf("%s: %u of %u parts, %u in one submission\n", device.name, own, LEVELS + 2, stretched);

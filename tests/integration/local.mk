@@ -12,10 +12,11 @@ criterion_suites += \
 	%D%/test_hangs \
 	%D%/test_heavy_light \
 	%D%/test_in_place \
-	%D%/test_watching \
 	%D%/test_isolate \
 	%D%/test_pressure \
+	%D%/test_loops \
 	%D%/test_recorded \
+	%D%/test_watching \
 	%D%/test_recovery \
 	%D%/test_probe \
 	%D%/test_registered \

@@ -296,7 +296,7 @@ echo "# OpenCL on the CPU"
 if [ -r $pocl ] && [ -e "$backends/opencl.so" ]; then
     OCL_ICD_VENDORS=$pocl
     export OCL_ICD_VENDORS
-    call threshold-scan --backend opencl,stop --op vec_add_f32,sigmoid_f32 --sizes 16,1K --output "$csv"
+    call threshold-scan --backend opencl,stop --op vec_add_f32,sigmoid_f32 --sizes 16,1K --limit 600 --output "$csv"
     exits 0 && out_has 'Crossovers: ' && out_has '; cold '
     verdict "SIMD and OpenCL" $?
     rows "SIMD and OpenCL: the rows, labelled as CPU devices" "$csv" "h == '$long' and len(r) == 4 and $good

@@ -158,6 +158,58 @@ Test(alloc_faults, batches_from_then_on) { batches(false, true); }
 Test(alloc_faults, batches_on_a_device_once) { batches(true, false); }
 Test(alloc_faults, batches_on_a_device_from_then_on) { batches(true, true); }
 
+/* x = x + b until three iterations are over, from a buffer. */
+static enum svmx_status loop_through(svmx_executor_t *executor, const struct trial *trial, svmx_buffer_t **state,
+                                     svmx_batch_t **body) {
+    struct svmx_loop_end end;
+    enum svmx_status status = svmx_buffer_create(executor, sizeof trial->a, state);
+    if (status == SVMX_OK) status = svmx_batch_create(executor, body);
+    if (status != SVMX_OK) return status;
+    cr_assert_eq(svmx_buffer_write(*state, 0, trial->a, sizeof trial->a), SVMX_OK);
+    const struct svmx_arg x = svmx_view(SVMX_F32, *state, 0, TRIAL_ITEMS);
+    const struct svmx_arg next[] = {svmx_out_passing(SVMX_F32, TRIAL_ITEMS), x,
+                                    svmx_in(SVMX_F32, trial->b, TRIAL_ITEMS)},
+                          step[] = {svmx_out_passing(SVMX_F32, 1), svmx_result_of(SVMX_F32, 0, 0), x};
+    const struct svmx_carry carry = {0, 0, *state, 0};
+    const struct svmx_until until = {.task = 1, .kind = SVMX_UNTIL_BELOW, .limit = -1};
+    const struct svmx_loop loop = {sizeof loop, &carry, &until, 1, 1, 3, 2};
+    status = svmx_batch_add(*body, SVMX_OP_VEC_ADD_F32, next, 3);
+    if (status == SVMX_OK) status = svmx_batch_add(*body, SVMX_OP_MAX_ABS_DIFF_F32, step, 3);
+    return status == SVMX_OK ? svmx_loop_run(*body, &loop, &end, NULL) : status;
+}
+
+static void loops(bool device, bool and_after) {
+    for (int n = 1;; n++) {
+        cr_assert_lt(n, 500, "allocations without end");
+        fake_start();
+        struct svmx_options options = options_of(device);
+        svmx_executor_t *executor;
+        svmx_batch_t *body = NULL;
+        svmx_buffer_t *state = NULL;
+        struct trial trial;
+        float x[TRIAL_ITEMS];
+        trial_fill(&trial, 3);
+        cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+        fail_at(n, and_after);
+        const enum svmx_status status = loop_through(executor, &trial, &state, &body);
+        const bool failed = has_failed();
+        expect_ok_or_memory(status, n, "a loop");
+        if (status == SVMX_OK) cr_assert_eq(svmx_buffer_read(state, 0, x, sizeof x), SVMX_OK);
+        for (int i = 0; status == SVMX_OK && i < TRIAL_ITEMS; i++) cr_assert_eq(x[i], trial.a[i] + 3 * trial.b[i]);
+        svmx_batch_destroy(body);
+        svmx_buffer_destroy(state);
+        svmx_close(executor);
+        cr_assert_eq(fake.memories, 0);
+        cr_assert_eq(fake.pipelines, 0);
+        if (!failed) return;
+    }
+}
+
+Test(alloc_faults, loops_once) { loops(false, false); }
+Test(alloc_faults, loops_from_then_on) { loops(false, true); }
+Test(alloc_faults, loops_on_a_device_once) { loops(true, false); }
+Test(alloc_faults, loops_on_a_device_from_then_on) { loops(true, true); }
+
 /* Asynchronously: a batch that was taken is answered. */
 Test(alloc_faults, batches_submitted) {
     for (int n = 1;; n++) {

@@ -188,6 +188,33 @@ Test(buffers, without_a_device) {
     svmx_close(executor);
 }
 
+/* Somebody writes to the other half of a buffer while a batch reads the first: the copy that it makes on the device has the
+ * other half as it was, or half of it, and must not be taken for good once both are over. */
+Test(buffers, a_copy_that_was_made_while_somebody_wrote_is_not_good) {
+    fill();
+    fake_start();
+    svmx_executor_t *executor = open_fake();
+    svmx_buffer_t *x = buffer_of(executor, a, 2 * BYTES);
+    svmx_batch_t *reader = batch_for(executor), *writer = batch_for(executor), *after = batch_for(executor);
+    add(reader, svmx_out(SVMX_F32, out, N), svmx_view(SVMX_F32, x, 0, N), svmx_in(SVMX_F32, b, N));
+    add(writer, svmx_view(SVMX_F32, x, N, N), svmx_in(SVMX_F32, a, N), svmx_in(SVMX_F32, b, N));
+    add(after, svmx_out(SVMX_F32, out, N), svmx_view(SVMX_F32, x, N, N), svmx_in(SVMX_F32, b, N));
+    run(reader);
+    run(reader);
+    svmx__buffers_begin(writer); /* it is under way, and has written nothing yet */
+    run(reader);
+    memcpy(x->host + BYTES, a, BYTES);
+    svmx__buffers_end(writer);
+    run(after);
+    for (int i = 0; i < N; i++) cr_assert_eq(out[i], a[i] + b[i]);
+    svmx_batch_destroy(reader);
+    svmx_batch_destroy(writer);
+    svmx_batch_destroy(after);
+    svmx_buffer_destroy(x);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
 /* Views of one buffer, some of which begin where kernels cannot take them; an input and an output side by side. */
 static void views(uint64_t first, uint64_t second) {
     float expected[N], actual[4 * N];
@@ -263,6 +290,39 @@ Test(buffers, more_than_fit) {
     for (int i = 0; i < MANY; i++) svmx_buffer_destroy(many[i]);
     svmx_close(executor);
     expect_all_returned();
+}
+
+/* The check plugin looks at every command, and wants more than 64 bytes of alignment. */
+Test(buffers, keep_the_rules_of_the_abi) {
+    const char *drivers = getenv("SVMX_TEST_DRIVER_PATH");
+    if (!drivers) cr_skip_test("SVMX_TEST_DRIVER_PATH does not say where the check plugin is");
+    struct complaints complaints = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = "+check,stop",
+                                         .policy = "order",
+                                         .backend_path = drivers,
+                                         .flags = SVMX_OPEN_NO_ENVIRONMENT,
+                                         .log_level = SVMX_LOG_ERROR,
+                                         .log = note_complaint,
+                                         .log_user = &complaints};
+    fill();
+    svmx_executor_t *executor = open_with(&options);
+    (void)by_turns(executor, false);
+    for (uint64_t first = 0; first < 2 * N; first += N / 4) { /* views of all kinds of alignment */
+        svmx_buffer_t *buffer = buffer_of(executor, NULL, 4 * BYTES);
+        svmx_batch_t *batch = batch_for(executor);
+        float actual[N];
+        cr_assert_eq(svmx_buffer_write(buffer, first * sizeof(float), a, BYTES), SVMX_OK);
+        add(batch, svmx_view(SVMX_F32, buffer, 3 * N, N), svmx_view(SVMX_F32, buffer, first, N),
+            svmx_in(SVMX_F32, b, N));
+        for (int round = 0; round < 2; round++) run(batch);
+        cr_assert_eq(svmx_buffer_read(buffer, 3 * BYTES, actual, BYTES), SVMX_OK);
+        for (int i = 0; i < N; i++) cr_assert_eq(actual[i], a[i] + b[i]);
+        svmx_batch_destroy(batch);
+        svmx_buffer_destroy(buffer);
+    }
+    cr_assert_eq(complaints.count, 0, "%s", complaints.first);
+    svmx_close(executor);
 }
 
 /* ---- devices that fail ---------------------------------------------------------------------------------------------- */

@@ -146,7 +146,7 @@ static void one_submission(uint32_t flags, unsigned copies) {
         cr_assert_eq(receipt.learned, 0, "its time is not its own");
     }
     cr_assert_eq(readbacks, copies);
-    cr_assert_eq(copied, 8 * sizeof *outs, "two inputs of the first, one of each other, and the last result");
+    cr_assert_eq(copied, 3 * sizeof *outs, "two inputs, one of which all take, and the last result");
     svmx_batch_destroy(batch);
     svmx_close(executor);
     expect_all_returned();
@@ -227,6 +227,41 @@ Test(stretches, the_hash_of_results_does_not_depend_on_the_way) {
     }
     cr_assert_arr_eq(hashes[0], hashes[1], sizeof hashes[0]);
 }
+
+/* The check plugin looks at every command: spans, usages, alignments, and that nothing between two barriers touches what
+ * another writes. Here and in a process of its own. */
+static void keeps_the_rules(const char *isolate) {
+    const char *drivers = getenv("SVMX_TEST_DRIVER_PATH"), *plugins = getenv("SVMX_TEST_BACKEND_PATH");
+    if (!drivers || !plugins) cr_skip_test("SVMX_TEST_DRIVER_PATH does not say where the check plugin is");
+    struct complaints complaints = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    char path[8192];
+    uint32_t count = 0;
+    (void)snprintf(path, sizeof path, "%s:%s", drivers, plugins);
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = "+check,stop",
+                                         .policy = "order",
+                                         .backend_path = path,
+                                         .flags = SVMX_OPEN_NO_ENVIRONMENT,
+                                         .log_level = SVMX_LOG_ERROR,
+                                         .isolate = isolate,
+                                         .log = note_complaint,
+                                         .log_user = &complaints};
+    svmx_executor_t *executor = open_with(&options);
+    for (unsigned seed = 1; seed <= SEEDS; seed++) {
+        const struct graph graph = graph_of(seed);
+        compute_expected(&graph);
+        svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+        for (int run = 0; run < 3; run++) run_and_expect(batch, &graph, run != 1);
+        count += stretched(batch);
+        svmx_batch_destroy(batch);
+    }
+    cr_assert_eq(complaints.count, 0, "%s", complaints.first);
+    cr_assert_gt(count, 0);
+    svmx_close(executor);
+}
+
+Test(stretches, keep_the_rules_of_the_abi) { keeps_the_rules(NULL); }
+Test(stretches, keep_the_rules_in_a_process_of_their_own) { keeps_the_rules("check"); }
 
 /* ---- it fails ------------------------------------------------------------------------------------------------------ */
 
@@ -338,9 +373,8 @@ static void teach(svmx_executor_t *executor, uint32_t op, uint32_t device, struc
     for (int i = 0; i < 8; i++) (void)svmx__model_learn(&executor->model, op, device, &load, &sample);
 }
 
-/* Two devices of which the first is a CPU: what each part takes there, and on the other with a setup of its own. */
-static uint32_t weighed(uint64_t cpu_ns, uint64_t setup_ns, uint64_t compute_ns) {
-    const struct graph graph = line_of(4);
+/* A device and SIMD, which decide by what they are taught. */
+static svmx_executor_t *open_two(void) {
     struct svmx_options options = {.size = sizeof options,
                                    .backends = "fake,simd,stop",
                                    .policy = "auto",
@@ -349,12 +383,23 @@ static uint32_t weighed(uint64_t cpu_ns, uint64_t setup_ns, uint64_t compute_ns)
                                    .profile = "off",
                                    .static_plugins = fake_plugins,
                                    .static_plugin_count = 1};
-    compute_expected(&graph);
     fake_start();
-    svmx_executor_t *executor = open_with(&options);
+    return open_with(&options);
+}
+
+/* What a sum takes on SIMD, and on the device with a setup of its own. */
+static void teach_sums(svmx_executor_t *executor, uint64_t cpu_ns, uint64_t setup_ns, uint64_t compute_ns) {
     teach(executor, SVMX_OP_VEC_ADD_F32, 1, (struct svmx__sample){.compute_ns = cpu_ns});
     teach(executor, SVMX_OP_VEC_ADD_F32, 0, (struct svmx__sample){.setup_ns = setup_ns, .compute_ns = compute_ns});
     cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, N), SVMX_OK);
+}
+
+/* How many parts of a chain of four went to the device together. */
+static uint32_t weighed(uint64_t cpu_ns, uint64_t setup_ns, uint64_t compute_ns) {
+    const struct graph graph = line_of(4);
+    compute_expected(&graph);
+    svmx_executor_t *executor = open_two();
+    teach_sums(executor, cpu_ns, setup_ns, compute_ns);
     svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
     run_and_expect(batch, &graph, true);
     run_and_expect(batch, &graph, true);
@@ -396,6 +441,26 @@ Test(stretches, a_batch_that_is_verified_has_none) {
     cr_assert_eq(stretched(batch), 0);
     for (uint32_t i = 0; svmx_receipt_get(batch, i, &receipt) == SVMX_OK; i++)
         cr_assert(receipt.flags & SVMX_RECEIPT_COMPARED, "part %u on device %u", i, receipt.device);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
+/* SIMD fuses all of it from the first link on, which only it has been measured with; what is behind would be worth a stretch,
+ * but has been computed by then. */
+Test(stretches, do_not_take_what_a_chain_has_done) {
+    struct graph graph = line_of(5);
+    if (!has_simd()) cr_skip_test("there is no SIMD backend");
+    graph.tasks[0].op = SVMX_OP_RELU_F32;
+    compute_expected(&graph);
+    svmx_executor_t *executor = open_two();
+    teach(executor, SVMX_OP_RELU_F32, 1, (struct svmx__sample){.compute_ns = 400000});
+    teach_sums(executor, 400000, 300000, 80000); /* 4 x 200 us fused, 300 + 4 x 80 together, 380 alone */
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    for (int run = 0; run < 3; run++) {
+        run_and_expect(batch, &graph, true);
+        cr_assert_eq(stretched(batch), 0);
+        cr_assert_eq(svmx_receipt_count(batch), 5, "a receipt for each");
+    }
     svmx_batch_destroy(batch);
     svmx_close(executor);
 }

@@ -141,6 +141,69 @@ static void two_executors(void) {
     svmx_close(executors[0]);
 }
 
+/* ---- chains, buffers and loops ----------------------------------------------------------------------------------- */
+
+/* x, x + step, x + 2 step ... through a buffer of the thread's own, with `step` in one that all share; then as a loop. */
+static bool stay(svmx_executor_t *executor, svmx_buffer_t *step, svmx_batch_t *batch, unsigned seed) {
+    enum { LINKS = 4, TURNS = 3 };
+    float x[TRIAL_ITEMS], ones[TRIAL_ITEMS], end = 0;
+    svmx_buffer_t *state;
+    for (int i = 0; i < TRIAL_ITEMS; i++) x[i] = (float)(i + (int)seed), ones[i] = 1;
+    if (svmx_buffer_create(executor, sizeof x, &state) != SVMX_OK || svmx_batch_reset(batch) != SVMX_OK) return false;
+    bool good = svmx_buffer_write(state, 0, x, sizeof x) == SVMX_OK;
+    for (uint32_t t = 0; t < LINKS; t++) {
+        const struct svmx_arg args[] = {svmx_out_passing(SVMX_F32, TRIAL_ITEMS),
+                                        t ? svmx_result_of(SVMX_F32, t - 1, 0)
+                                          : svmx_view(SVMX_F32, state, 0, TRIAL_ITEMS),
+                                        svmx_view(SVMX_F32, step, 0, TRIAL_ITEMS)};
+        good = good && svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3) == SVMX_OK;
+    }
+    const struct svmx_arg sum[] = {svmx_out(SVMX_F32, &end, 1), svmx_result_of(SVMX_F32, LINKS - 1, 0),
+                                   svmx_in(SVMX_F32, ones, TRIAL_ITEMS)};
+    good = good && svmx_batch_add(batch, SVMX_OP_MAX_ABS_DIFF_F32, sum, 3) == SVMX_OK;
+    const struct svmx_carry carry = {LINKS - 1, 0, state, 0};
+    const struct svmx_until until = {.task = LINKS, .kind = SVMX_UNTIL_BELOW, .limit = -1};
+    const struct svmx_loop loop = {sizeof loop, &carry, &until, 1, 1, TURNS, 2};
+    struct svmx_loop_end ends;
+    good = good && svmx_loop_run(batch, &loop, &ends, NULL) == SVMX_OK && ends.iterations == TURNS;
+    good = good && svmx_buffer_read(state, 0, x, sizeof x) == SVMX_OK;
+    for (int i = 0; i < TRIAL_ITEMS; i++) good = good && x[i] == (float)(i + (int)seed + LINKS * TURNS * 2);
+    svmx_buffer_destroy(state);
+    return good;
+}
+
+struct staying {
+    svmx_executor_t *executor;
+    svmx_buffer_t *step;
+};
+
+static void *stay_main(void *argument) {
+    const struct actor *actor = argument;
+    const struct staying *staying = actor->shared;
+    svmx_batch_t *batch = batch_or_die(staying->executor);
+    for (unsigned round = 0; round < 40; round++)
+        check(stay(staying->executor, staying->step, batch, actor->number * 100 + round), "a loop among others");
+    svmx_batch_destroy(batch);
+    return NULL;
+}
+
+static void data_that_stays(struct svmx_options options, enum fake_call call, unsigned fails) {
+    float twos[TRIAL_ITEMS];
+    for (int i = 0; i < TRIAL_ITEMS; i++) twos[i] = 2;
+    fake_start();
+    fake.fail[call].from = 30;
+    fake.fail[call].count = fails;
+    fake.fail[call].status = call == FAKE_ALLOC ? SVMX_ERR_MEMORY : SVMX_ERR_BACKEND;
+    struct staying staying = {.executor = open_or_die(options)};
+    check(svmx_buffer_create(staying.executor, sizeof twos, &staying.step) == SVMX_OK &&
+              svmx_buffer_write(staying.step, 0, twos, sizeof twos) == SVMX_OK,
+          "a buffer");
+    act(4, stay_main, &staying);
+    svmx_close(staying.executor);
+    svmx_buffer_destroy(staying.step);
+    check(fake.memories == 0 && fake.pipelines == 0 && fake.closes == fake.opens, "what stayed is given back");
+}
+
 /* A device that fails now and then, in every way that is not for ever. */
 static void failing_device(void) {
     for (int call = 0; call < FAKE_CALLS; call++) {
@@ -596,6 +659,10 @@ int main(void) {
     two_executors();
     registering(fake_options());
     registering(inline_device);
+    data_that_stays(fake_options(), FAKE_WAIT, 0);
+    data_that_stays(fake_options(), FAKE_WAIT, 20);
+    data_that_stays(fake_options(), FAKE_ALLOC, 20);
+    data_that_stays(inline_device, FAKE_WAIT, 0);
     failing_device();
     recovering_device(0);
     recovering_device(SVMX_DEVICE_INLINE | SVMX_DEVICE_HOST_MEMORY);

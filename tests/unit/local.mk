@@ -10,6 +10,7 @@ criterion_suites += \
 	%D%/test_choice \
 	%D%/test_clock \
 	%D%/test_config \
+	%D%/test_curves \
 	%D%/test_custom \
 	%D%/test_drivers \
 	%D%/test_elf \

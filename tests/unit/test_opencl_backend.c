@@ -173,6 +173,18 @@ Test(opencl_backend, an_operation_without_device_code_is_not_supported) {
     close_backend();
 }
 
+/* As Rusticl does: what is made of calls would compile there for minutes. */
+Test(opencl_backend, a_compiler_that_inlines_everything_is_spared_what_is_made_of_calls) {
+    struct svmx_pipeline *pipeline;
+    start();
+    ((struct ocl_backend *)backend.self)->devices[0].inlines_all = true;
+    cr_expect_eq(build("ecdsa_verify_secp256k1", 16384, 0, &pipeline), SVMX_ERR_UNSUPPORTED);
+    cr_expect_str_empty(last_error, "that is no fault: %s", last_error);
+    cr_assert_eq(build("vec_add_f32", 16384, 0, &pipeline), SVMX_OK);
+    backend.ops->pipeline_free(backend.self, pipeline);
+    close_backend();
+}
+
 /* ---- registered operations ---- */
 
 static enum svmx_status build_registered(const char *text, uint32_t local, uint32_t grain,

@@ -1,0 +1,270 @@
+/*
+ * test_loops.c: loops against their definition, run by hand one iteration after another: the same states, counts and values
+ * however often the conditions are looked at, on host memory, SIMD and a device, with many problems that end at different
+ * times, and with a device that fails at any call.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/executor.h"
+#include "faults_fixture.h"
+
+enum { PROBLEMS = 7, N = 16, MOST = 40 };
+
+/* Each problem: x = (1 - rate) x + rate target, until the largest step is below a limit. */
+static float start[PROBLEMS][N], target[PROBLEMS][N];
+static const float rates[PROBLEMS] = {0.5f, 0.25f, 0.9f, 0.1f, 1.0f, 0.02f, 0.6f};
+static const float limits[PROBLEMS] = {1e-3f, 1e-2f, 1e-3f, 1e-2f, 1e-5f, 1e-4f, 1e-1f};
+
+struct outcome {
+    float state[PROBLEMS][N], scaled[PROBLEMS][N];
+    struct svmx_loop_end ends[PROBLEMS];
+};
+
+static void fill(void) {
+    for (int p = 0; p < PROBLEMS; p++)
+        for (int i = 0; i < N; i++) start[p][i] = (float)(i + p), target[p][i] = (float)(i * p % 5) / 4;
+}
+
+/* ---- by hand --------------------------------------------------------------------------------------------------------- */
+
+static float step_of(float *x, float *scaled, const float *to, float rate) {
+    float most = 0;
+    for (int i = 0; i < N; i++) {
+        volatile float difference = to[i] - x[i], part = rate * difference;
+        const float next = part + x[i];
+        scaled[i] = difference;
+        volatile float step = next - x[i];
+        if ((step < 0 ? -step : step) > most) most = step < 0 ? -step : step;
+        x[i] = next;
+    }
+    return most;
+}
+
+static void by_hand(struct outcome *outcome) {
+    for (int p = 0; p < PROBLEMS; p++) {
+        struct svmx_loop_end *end = &outcome->ends[p];
+        *end = (struct svmx_loop_end){0};
+        memcpy(outcome->state[p], start[p], sizeof start[p]);
+        while (!end->reason) {
+            end->value = (double)step_of(outcome->state[p], outcome->scaled[p], target[p], rates[p]);
+            end->iterations++;
+            if (end->value < (double)limits[p])
+                end->reason = SVMX_LOOP_CONDITION;
+            else if (end->iterations == MOST)
+                end->reason = SVMX_LOOP_LIMIT;
+        }
+    }
+}
+
+/* ---- by the library ---------------------------------------------------------------------------------------------------- */
+
+struct scene {
+    svmx_buffer_t *states, *targets;
+    svmx_batch_t *body;
+    struct svmx_carry carries[PROBLEMS];
+    struct svmx_until untils[PROBLEMS];
+    struct svmx_loop loop;
+};
+
+static uint32_t add(svmx_batch_t *batch, uint32_t op, const struct svmx_arg *args, size_t count) {
+    const uint32_t number = svmx_batch_task_count(batch);
+    cr_assert_eq(svmx_batch_add(batch, op, args, count), SVMX_OK, "%s", svmx_batch_error(batch));
+    return number;
+}
+
+static void add_problem(struct scene *scene, uint32_t p, float *scaled) {
+    const struct svmx_arg x = svmx_view(SVMX_F32, scene->states, p * N, N),
+                          to = svmx_view(SVMX_F32, scene->targets, p * N, N);
+    const struct svmx_arg minus[] = {svmx_out(SVMX_F32, scaled, N), to, x};
+    const uint32_t difference = add(scene->body, SVMX_OP_VEC_SUB_F32, minus, 3);
+    const struct svmx_arg mix[] = {svmx_out_passing(SVMX_F32, N), svmx_result_of(SVMX_F32, difference, 0), x,
+                                   svmx_f32(rates[p])};
+    const uint32_t next = add(scene->body, SVMX_OP_AXPY_F32, mix, 4);
+    const struct svmx_arg step[] = {svmx_out_passing(SVMX_F32, 1), svmx_result_of(SVMX_F32, next, 0), x};
+    const uint32_t most = add(scene->body, SVMX_OP_MAX_ABS_DIFF_F32, step, 3);
+    scene->carries[p] = (struct svmx_carry){next, 0, scene->states, p * N * sizeof(float)};
+    scene->untils[p] = (struct svmx_until){.task = most, .kind = SVMX_UNTIL_BELOW, .limit = (double)limits[p]};
+}
+
+static void scene_open(struct scene *scene, svmx_executor_t *executor, uint32_t every, struct outcome *outcome) {
+    cr_assert_eq(svmx_buffer_create(executor, sizeof start, &scene->states), SVMX_OK);
+    cr_assert_eq(svmx_buffer_create(executor, sizeof target, &scene->targets), SVMX_OK);
+    cr_assert_eq(svmx_buffer_write(scene->states, 0, start, sizeof start), SVMX_OK);
+    cr_assert_eq(svmx_buffer_write(scene->targets, 0, target, sizeof target), SVMX_OK);
+    cr_assert_eq(svmx_batch_create(executor, &scene->body), SVMX_OK);
+    for (uint32_t p = 0; p < PROBLEMS; p++) add_problem(scene, p, outcome->scaled[p]);
+    scene->loop = (struct svmx_loop){.size = sizeof scene->loop,
+                                     .carries = scene->carries,
+                                     .untils = scene->untils,
+                                     .carry_count = PROBLEMS,
+                                     .until_count = PROBLEMS,
+                                     .max_iterations = MOST,
+                                     .check_every = every};
+}
+
+static void scene_close(struct scene *scene) {
+    svmx_batch_destroy(scene->body);
+    svmx_buffer_destroy(scene->states);
+    svmx_buffer_destroy(scene->targets);
+}
+
+static struct svmx_loop_counts by_library(svmx_executor_t *executor, uint32_t every, struct outcome *outcome) {
+    struct scene scene;
+    struct svmx_loop_counts counts;
+    memset(outcome, 0x66, sizeof *outcome);
+    scene_open(&scene, executor, every, outcome);
+    cr_assert_eq(svmx_loop_run(scene.body, &scene.loop, outcome->ends, &counts), SVMX_OK, "%s",
+                 svmx_batch_error(scene.body));
+    cr_assert_eq(svmx_buffer_read(scene.states, 0, outcome->state, sizeof outcome->state), SVMX_OK);
+    scene_close(&scene);
+    return counts;
+}
+
+static void expect_same(const struct outcome *actual, const struct outcome *expected, uint32_t every) {
+    for (int p = 0; p < PROBLEMS; p++) {
+        const struct svmx_loop_end *a = &actual->ends[p], *e = &expected->ends[p];
+        cr_assert_eq(a->iterations, e->iterations, "problem %d, every %u: %u", p, every, a->iterations);
+        cr_assert_eq(a->reason, e->reason);
+        cr_assert_eq(a->value, e->value, "problem %d: %g, not %g", p, a->value, e->value);
+        cr_assert_arr_eq(actual->state[p], expected->state[p], sizeof expected->state[p], "problem %d", p);
+        cr_assert_arr_eq(actual->scaled[p], expected->scaled[p], sizeof expected->scaled[p], "problem %d", p);
+    }
+}
+
+static const uint32_t everies[] = {1, 3, 16, 0, MOST, 1000};
+
+static void as_defined(svmx_executor_t *executor) {
+    static struct outcome expected, actual;
+    by_hand(&expected);
+    for (size_t i = 0; i < sizeof everies / sizeof *everies; i++) {
+        (void)by_library(executor, everies[i], &actual);
+        expect_same(&actual, &expected, everies[i]);
+    }
+    svmx_close(executor);
+}
+
+Test(loops, on_host_memory, .init = fill) {
+    const struct svmx_options options = plain_options();
+    as_defined(open_with(&options));
+}
+
+Test(loops, on_simd, .init = fill) {
+    const struct svmx_options options = {.size = sizeof options, .backends = "simd", .log_level = SVMX_LOG_OFF};
+    svmx_executor_t *executor = NULL;
+    if (svmx_open(&executor, &options, NULL) != SVMX_OK) cr_skip_test("there is no SIMD backend");
+    as_defined(executor);
+}
+
+Test(loops, on_a_device, .init = fill) {
+    fake_start();
+    as_defined(open_fake());
+    expect_all_returned();
+}
+
+Test(loops, on_a_device_in_staging_memory, .init = fill) {
+    fake_start();
+    fake.flags = SVMX_DEVICE_SHARES_MEMORY;
+    as_defined(open_fake());
+    expect_all_returned();
+}
+
+Test(loops, the_outcomes_differ, .init = fill) {
+    struct outcome outcome;
+    bool seen[MOST + 1] = {false};
+    unsigned reasons = 0, counts = 0;
+    by_hand(&outcome);
+    for (int p = 0; p < PROBLEMS; p++) {
+        reasons |= 1u << outcome.ends[p].reason;
+        counts += !seen[outcome.ends[p].iterations];
+        seen[outcome.ends[p].iterations] = true;
+    }
+    cr_assert_eq(reasons, 1u << SVMX_LOOP_CONDITION | 1u << SVMX_LOOP_LIMIT, "or the suite shows little");
+    cr_assert_geq(counts, 5);
+}
+
+/* On a device a window is one submission with one readback, and only the first windows have all problems. */
+Test(loops, a_window_is_one_submission, .init = fill) {
+    static struct outcome outcome;
+    fake_start();
+    svmx_executor_t *executor = open_fake();
+    (void)by_library(executor, 1, &outcome); /* pipelines are built meanwhile */
+    const unsigned submits = fake.calls[FAKE_SUBMIT], tasks = fake.tasks;
+    const struct svmx_loop_counts counts = by_library(executor, 10, &outcome);
+    cr_assert_eq(counts.windows, MOST / 10);
+    cr_assert_eq(fake.calls[FAKE_SUBMIT] - submits, counts.windows);
+    cr_assert_eq(counts.readbacks, counts.windows);
+    cr_assert_eq(counts.launches, 3 * MOST, "an operation a launch, whatever the number of problems");
+    uint64_t computed = 0;
+    for (int p = 0; p < PROBLEMS; p++) computed += (outcome.ends[p].iterations + 9) / 10 * 10 * 3;
+    cr_assert_eq(fake.tasks - tasks, computed, "those that are over drop out");
+    svmx_close(executor);
+}
+
+/* ---- devices that fail ---------------------------------------------------------------------------------------------------- */
+
+static void fail_each(enum fake_call call, enum svmx_status how, unsigned times) {
+    static struct outcome expected, actual;
+    bool failed = true;
+    by_hand(&expected);
+    for (unsigned at = 1; failed && at < 200; at++) {
+        fake_start();
+        fake.fail[call].from = at;
+        fake.fail[call].count = times;
+        fake.fail[call].status = how;
+        svmx_executor_t *executor = open_quiet_fake();
+        (void)by_library(executor, 7, &actual);
+        expect_same(&actual, &expected, 7);
+        failed = fake.calls[call] >= at;
+        svmx_close(executor);
+        expect_all_returned();
+    }
+    cr_assert(!failed, "there was no end of it");
+}
+
+Test(loops, any_submit_fails, .init = fill) { fail_each(FAKE_SUBMIT, SVMX_ERR_BACKEND, 1); }
+Test(loops, any_wait_fails, .init = fill) { fail_each(FAKE_WAIT, SVMX_ERR_BACKEND, 1); }
+Test(loops, any_memory_fails, .init = fill) { fail_each(FAKE_ALLOC, SVMX_ERR_MEMORY, 1); }
+Test(loops, lost_in_mid_loop, .init = fill) { fail_each(FAKE_WAIT, SVMX_ERR_DEVICE_LOST, FAKE_ALL); }
+
+/* ---- what is refused --------------------------------------------------------------------------------------------------- */
+
+Test(loops, what_is_refused, .init = fill) {
+    static struct outcome outcome;
+    const struct svmx_options options = plain_options();
+    svmx_executor_t *executor = open_with(&options);
+    struct scene scene;
+    struct svmx_loop_end *ends = outcome.ends;
+    scene_open(&scene, executor, 1, &outcome);
+    const struct scene good = scene;
+#define EXPECT_REFUSED(change, text)                                                                                   \
+    do {                                                                                                               \
+        memcpy(scene.carries, good.carries, sizeof scene.carries);                                                     \
+        memcpy(scene.untils, good.untils, sizeof scene.untils);                                                        \
+        scene.loop = good.loop;                                                                                        \
+        scene.loop.carries = scene.carries;                                                                            \
+        scene.loop.untils = scene.untils;                                                                              \
+        change;                                                                                                        \
+        cr_assert_eq(svmx_loop_run(scene.body, &scene.loop, ends, NULL), SVMX_ERR_ARGUMENT, #change);                  \
+        cr_assert(strstr(svmx_batch_error(scene.body), text), "%s: %s", #change, svmx_batch_error(scene.body));        \
+    } while (0)
+    EXPECT_REFUSED(scene.loop.size = 0, "size");
+    EXPECT_REFUSED(scene.loop.max_iterations = 0, "iteration");
+    EXPECT_REFUSED(scene.loop.until_count = 0, "condition");
+    EXPECT_REFUSED(scene.loop.until_count = 1, "has nothing to do with any condition");
+    EXPECT_REFUSED(scene.untils[1] = scene.untils[0], "conditions 0 and 1");
+    EXPECT_REFUSED(scene.untils[0].task = 1, "condition 0");
+    EXPECT_REFUSED(scene.untils[0].kind = SVMX_UNTIL_NOT_ZERO, "condition 0");
+    EXPECT_REFUSED(scene.untils[0].kind = 9, "condition 0");
+    EXPECT_REFUSED(scene.carries[2].task = 1000, "carry 2");
+    EXPECT_REFUSED(scene.carries[2].buffer = NULL, "carry 2");
+    EXPECT_REFUSED(scene.carries[2].offset = sizeof start, "carry 2");
+    EXPECT_REFUSED(scene.carries[2].offset -= 8, "overlap");
+    EXPECT_REFUSED((scene.loop.carry_count = 1, scene.carries[0].offset = 8), "overlaps what carry 0 writes");
+    cr_assert_eq(svmx_loop_run(NULL, &scene.loop, ends, NULL), SVMX_ERR_ARGUMENT);
+    cr_assert_eq(svmx_loop_run(scene.body, &scene.loop, NULL, NULL), SVMX_ERR_ARGUMENT);
+    const struct svmx_arg kept[] = {svmx_out_library(SVMX_F32, N), svmx_in(SVMX_F32, start[0], N)};
+    (void)add(scene.body, SVMX_OP_RELU_F32, kept, 2);
+    EXPECT_REFUSED((void)0, "leaves an output to the library");
+    scene_close(&scene);
+    svmx_close(executor);
+}
