@@ -293,6 +293,13 @@ SVMX_EXPORT uint32_t svmx_batch_task_count(const svmx_batch_t *batch);
 /* A number of the caller's that goes into the batch's receipts. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_tag(svmx_batch_t *batch, uint64_t tag);
 
+/*
+ * Whose data this batch has: a number of the caller's, 0 for nobody in particular. Memory of the library and of devices that
+ * goes from a batch of one tenant to that of another is cleared in between; so is what svmx_batch_alloc gives.
+ * It stays over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way, or it has tasks or memory already), CLOSED.
+ */
+SVMX_EXPORT enum svmx_status svmx_batch_set_tenant(svmx_batch_t *batch, uint64_t tenant);
+
 /* Who may compute. */
 enum svmx_policy {
     SVMX_POLICY_AUTO = 1, /* who is expected to finish first, by measurement */
@@ -823,8 +830,10 @@ struct svmx_stats {
     /* Launches that were computed twice and compared (options.verify, and devices that are watched), and those of them where
      * the results differed. */
     uint64_t compared, differed;
-    uint64_t
-        overloads; /* launches that went elsewhere because a device had too much to do, or too little memory left */
+    uint64_t overloads; /* launches that went elsewhere because too much of a device was in use */
+    /* Why launches were redone, or failed under the policy gpu; their sum is `fallbacks`: no answer in time; the device was
+     * lost; no memory; wrong bytes; any other error. Receipts and the log have the reason of each. */
+    uint64_t fallbacks_timeout, fallbacks_lost, fallbacks_memory, fallbacks_wrong, fallbacks_error;
 };
 /* A snapshot; each number is exact, taken one after another. Errors: ARGUMENT (NULL, size), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats);

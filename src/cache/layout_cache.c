@@ -46,7 +46,7 @@ static struct svmx__layout *layout_create(const struct svmx_op_desc *desc, const
     layout->usage_inputs = SVMX_USAGE_KERNEL_READ | SVMX_USAGE_COPY_TARGET;
     layout->usage_outputs = SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_SOURCE | SVMX_USAGE_COPY_TARGET; /* of guards */
     layout->usage_scratch = SVMX_USAGE_KERNEL_READ | SVMX_USAGE_KERNEL_WRITE;
-    if (host_memory) layout->usage_scratch |= SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE;
+    layout->usage_scratch |= host_memory ? SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE : SVMX_USAGE_COPY_TARGET;
     layout->scratch_bytes_per_unit = desc->scratch_bytes_per_unit;
     return layout;
 }

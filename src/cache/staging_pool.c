@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include <stdlib.h>
+#include <string.h>
 
 void svmx__staging_pool_init(struct svmx__staging_pool *pool, const struct svmx__staging_source *source,
                              uint64_t idle_limit_bytes) {
@@ -52,8 +53,26 @@ static void drop(struct svmx__staging_pool *pool, struct svmx__staging *staging)
     free(staging);
 }
 
-enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *pool, enum svmx_memory_kind kind, uint32_t usage,
-                                       uint64_t bytes, struct svmx__staging **staging) {
+/* Nothing of another tenant is left in it. On an error it is gone, or the device still has it. */
+static enum svmx_status clear_for(struct svmx__staging_pool *pool, uint64_t tenant, struct svmx__staging *staging) {
+    enum svmx_status status = SVMX_OK;
+    if (staging->tenant == tenant) return SVMX_OK;
+    if (staging->host)
+        memset(staging->host, 0, (size_t)staging->bytes);
+    else if (pool->source.clear)
+        status = pool->source.clear(pool->source.user, staging->memory, staging->bytes);
+    staging->tenant = tenant;
+    staging->guarded_bytes = 0;
+    if (status == SVMX_OK || status == SVMX_TIMEOUT) return status;
+    pthread_mutex_lock(&pool->lock);
+    pool->held_bytes -= staging->bytes;
+    pthread_mutex_unlock(&pool->lock);
+    drop(pool, staging);
+    return status;
+}
+
+enum svmx_status svmx__staging_acquire_for(struct svmx__staging_pool *pool, uint64_t tenant, enum svmx_memory_kind kind,
+                                           uint32_t usage, uint64_t bytes, struct svmx__staging **staging) {
     if (bytes > UINT64_C(1) << (SVMX__STAGING_CLASSES - 1)) return SVMX_ERR_MEMORY;
     uint32_t class = class_of(bytes);
     pthread_mutex_lock(&pool->lock);
@@ -78,6 +97,8 @@ enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *pool, enum svm
         pthread_mutex_unlock(&pool->lock);
         if (status != SVMX_OK) return status;
     }
+    const enum svmx_status cleared = clear_for(pool, tenant, found);
+    if (cleared != SVMX_OK) return cleared;
     if (found->asked != usage) found->guarded_bytes = 0; /* it may hold anything */
     found->asked = usage;
     found->next = NULL;

@@ -2,8 +2,8 @@
  * staging_pool.h: memory of one device, kept between batches.
  *
  * Power-of-two classes. A buffer is used again only if its kind is the same and its usage flags contain those asked
- * for: the prototype crashed until it compared them. Bounded: what comes back above the limit is freed. Called by
- * stage.c and collect.c; knows a device only through two functions.
+ * for: the prototype crashed until it compared them. Bounded: what comes back above the limit is freed. Memory that goes
+ * from one tenant to another is cleared first. Called by stage.c and collect.c; knows a device only through its source.
  *
  *   class 12  4 KiB  -> [staging, host write] -> [device, kernel read]
  *   class 13  8 KiB
@@ -23,6 +23,7 @@ struct svmx__staging {
     void *host;                 /* its address, where the usage has a host flag; else NULL */
     uint64_t bytes;             /* a power of two, at least what was asked for */
     uint32_t kind, usage;
+    uint64_t tenant;        /* who had it last */
     uint32_t asked;         /* usage that it was last acquired for */
     uint64_t guarded_bytes; /* of outputs between guards that are in it from its last use; 0: none. guard.c's */
 };
@@ -33,6 +34,9 @@ struct svmx__staging_source {
     enum svmx_status (*alloc)(void *user, const struct svmx_memory_desc *desc, struct svmx_memory **memory,
                               void **host);
     void (*release)(void *user, struct svmx_memory *memory, void *host);
+    /* Clears memory that the host cannot see. TIMEOUT: the device still has it, and it is never used again. NULL: there is no
+     * such memory. */
+    enum svmx_status (*clear)(void *user, struct svmx_memory *memory, uint64_t bytes);
 };
 
 /* Idle buffers are bounded in number as well: every one is something to a driver, however small, and is walked past. */
@@ -55,9 +59,13 @@ void svmx__staging_pool_init(struct svmx__staging_pool *pool, const struct svmx_
 void svmx__staging_pool_fini(struct svmx__staging_pool *pool);
 
 /* Gives at least `bytes` of a kind that may be used as asked. MEMORY (also when the device says so), or the source's
- * error. Contents are whatever they were. */
-enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *pool, enum svmx_memory_kind kind, uint32_t usage,
-                                       uint64_t bytes, struct svmx__staging **staging);
+ * error. Contents are whatever the same tenant left there, else zero; 0 is nobody, who gets fresh memory as the source made it. */
+enum svmx_status svmx__staging_acquire_for(struct svmx__staging_pool *pool, uint64_t tenant, enum svmx_memory_kind kind,
+                                           uint32_t usage, uint64_t bytes, struct svmx__staging **staging);
+static inline enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *pool, enum svmx_memory_kind kind,
+                                                     uint32_t usage, uint64_t bytes, struct svmx__staging **staging) {
+    return svmx__staging_acquire_for(pool, 0, kind, usage, bytes, staging);
+}
 
 /* Gives it back. NULL is fine. */
 void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging);

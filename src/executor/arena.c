@@ -23,10 +23,11 @@ static struct svmx__device *likely_device(struct svmx_executor *executor) {
     return &executor->devices[executor->device_count - 1];
 }
 
-static enum svmx_status acquire(struct svmx__life *life, uint64_t bytes, struct svmx__staging **staging) {
+static enum svmx_status acquire(struct svmx__life *life, uint64_t tenant, uint64_t bytes,
+                                struct svmx__staging **staging) {
     bool shares = (life->device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
     uint32_t usage = SVMX_USAGE_HOST_WRITE | (shares ? SVMX_USAGE_KERNEL_READ : SVMX_USAGE_COPY_SOURCE);
-    return svmx__staging_acquire(&life->pool, SVMX_MEMORY_STAGING, usage, bytes, staging);
+    return svmx__staging_acquire_for(&life->pool, tenant, SVMX_MEMORY_STAGING, usage, bytes, staging);
 }
 
 /* A block of at least so many bytes in front of the others; host memory where the device has none left. */
@@ -35,10 +36,10 @@ static struct svmx__block *add_block(struct svmx_batch *batch, uint64_t bytes) {
     struct svmx__block *block = calloc(1, sizeof *block);
     if (!block) return NULL;
     block->life = svmx__life_of(likely_device(executor));
-    enum svmx_status status = acquire(block->life, bytes, &block->staging);
+    enum svmx_status status = acquire(block->life, batch->tenant, bytes, &block->staging);
     if (status != SVMX_OK) {
         block->life = svmx__life_of(&executor->devices[executor->device_count - 1]);
-        status = acquire(block->life, bytes, &block->staging);
+        status = acquire(block->life, batch->tenant, bytes, &block->staging);
     }
     if (status != SVMX_OK) {
         free(block);

@@ -132,6 +132,16 @@ enum svmx_status svmx_batch_set_tag(svmx_batch_t *batch, uint64_t tag) {
     return status;
 }
 
+enum svmx_status svmx_batch_set_tenant(svmx_batch_t *batch, uint64_t tenant) {
+    enum svmx_status status = must_be_callers(batch);
+    if (status != SVMX_OK) return status;
+    if (batch->task_count || batch->blocks)
+        return svmx__fail(&batch->error, SVMX_ERR_STATE,
+                          "the batch has tasks or memory already: set the tenant first, or reset the batch");
+    batch->tenant = tenant;
+    return SVMX_OK;
+}
+
 enum svmx_status svmx_batch_set_policy(svmx_batch_t *batch, uint32_t policy) {
     enum svmx_status status = must_be_callers(batch);
     if (status != SVMX_OK) return status;

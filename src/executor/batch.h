@@ -74,6 +74,7 @@ enum { SVMX__NO_PART = INT32_MAX, SVMX__MANY_PARTS = INT32_MAX - 1 };
 struct svmx__part {
     struct svmx__work errand; /* first: a device's queue holds it by this */
     struct svmx_batch *batch; /* NULL in the self-test */
+    uint64_t tenant;          /* of a part without a batch */
     const struct svmx__op *op;
     uint32_t level, task_count;
     uint32_t first_task, last_task; /* in the batch; between them may be tasks of others */
@@ -220,6 +221,7 @@ struct svmx_batch {
 
     /* Wishes of the caller. */
     uint64_t tag;
+    uint64_t tenant;     /* whose data it is; 0: nobody's in particular */
     uint32_t policy;     /* enum svmx_policy; 0: the executor's */
     uint64_t hint_ns;    /* what the caller thinks that it takes on the CPU; 0: nothing */
     uint64_t timeout_ns; /* of each launch; 0: the executor's */
@@ -240,6 +242,11 @@ struct svmx_batch {
     pthread_mutex_t lock; /* guards the change to DONE */
     pthread_cond_t finished;
 };
+
+/* Whose data it is. */
+static inline uint64_t svmx__tenant_of(const struct svmx__part *part) {
+    return part->batch ? part->batch->tenant : part->tenant;
+}
 
 /* The row of a task's slots. */
 static inline struct svmx_slot *svmx__task_slots(struct svmx_batch *batch, uint32_t task) {

@@ -80,6 +80,7 @@ static void run_reference(const struct svmx__part *part, const struct shadow *sh
 static struct svmx__device *compute(const struct svmx__part *part, const struct shadow *shadow) {
     struct svmx__device *witness = witness_for(part);
     struct svmx__part second = {.op = part->op,
+                                .tenant = svmx__tenant_of(part),
                                 .task_count = part->task_count,
                                 .units = part->units,
                                 .work = part->work,

@@ -120,6 +120,16 @@ struct svmx__policy {
     uint64_t low, high; /* of AUTO and SPLIT: below low units the CPU, from high on another device */
 };
 
+/* Why a launch was redone. */
+enum svmx__cause {
+    SVMX__CAUSE_TIMEOUT,
+    SVMX__CAUSE_LOST,
+    SVMX__CAUSE_MEMORY,
+    SVMX__CAUSE_WRONG,
+    SVMX__CAUSE_ERROR,
+    SVMX__CAUSES
+};
+
 struct svmx_executor {
     atomic_uint references; /* one of the caller, one of every batch */
     atomic_bool closed;
@@ -164,6 +174,7 @@ struct svmx_executor {
     _Atomic uint64_t lots;     /* which ones; verify.c */
     struct svmx__spin waiting; /* of callers for batches */
     atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, failed, compared, differed, overloads;
+    atomic_uint_fast64_t causes[SVMX__CAUSES]; /* of fallbacks */
     uint64_t opened_ns;
 };
 

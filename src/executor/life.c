@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "executor/executor.h"
 
 #include <stdlib.h>
@@ -45,14 +46,35 @@ static void device_memory_free(void *user, struct svmx_memory *memory, void *hos
     life->backend->instance.ops->memory_free(life->backend->instance.self, memory);
 }
 
+/* By the submitter, or for an inline device by any thread: nobody else acquires memory of the device's own. */
+static enum svmx_status device_memory_clear(void *user, struct svmx_memory *memory, uint64_t bytes) {
+    struct svmx__life *life = user;
+    const struct svmx_backend *instance = &life->backend->instance;
+    const struct svmx_command fill = {.kind = SVMX_COMMAND_FILL, .as.fill = {{memory, 0, bytes}, 0}};
+    const struct svmx_command_list list = {
+        .size = sizeof list, .command_size = sizeof fill, .commands = &fill, .count = 1};
+    const struct svmx_submission submission = {.size = sizeof submission, .device = life->device->index, .list = &list};
+    struct svmx_timing timing = {.size = sizeof timing};
+    uint64_t ticket = 0;
+    enum svmx_status status = instance->ops->submit(instance->self, &submission, &ticket);
+    if (status != SVMX_OK || ticket == 0) return status;
+    const uint64_t limit_ns = life->device->executor->config.number[SVMX__TIMEOUT_MS] * UINT64_C(1000000);
+    const uint64_t start_ns = svmx__clock_ns();
+    do status = instance->ops->wait(instance->self, life->device->index, ticket, limit_ns, &timing);
+    while (status == SVMX_TIMEOUT && svmx__clock_since(svmx__clock_ns(), start_ns) < limit_ns);
+    if (status == SVMX_TIMEOUT) atomic_store_explicit(&life->abandoned, true, memory_order_relaxed);
+    return status;
+}
+
 /* ---- beginning ---------------------------------------------------------------------------------------------------- */
 
 static void begin(struct svmx__life *life, struct svmx__device *device, struct svmx__backend *backend) {
     life->device = device;
     life->backend = backend;
     const struct svmx__staging_source source =
-        device->host_memory ? (struct svmx__staging_source){life, host_memory_alloc, host_memory_free}
-                            : (struct svmx__staging_source){life, device_memory_alloc, device_memory_free};
+        device->host_memory
+            ? (struct svmx__staging_source){life, host_memory_alloc, host_memory_free, NULL}
+            : (struct svmx__staging_source){life, device_memory_alloc, device_memory_free, device_memory_clear};
     svmx__staging_pool_init(&life->pool, &source, device->executor->config.number[SVMX__POOL_BYTES]);
 }
 

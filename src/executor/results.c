@@ -21,8 +21,8 @@ static bool is_output(const struct svmx__op *op, uint32_t at) { return op->param
 enum svmx_status svmx__results_in_host_memory(struct svmx__part *part) {
     /* none, or a device before this one failed, or they are in no memory */
     if (!part->library_bytes || part->library || part->passes) return SVMX_OK;
-    enum svmx_status status = svmx__staging_acquire(&part->life->pool, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_READ,
-                                                    part->library_bytes, &part->library);
+    enum svmx_status status = svmx__staging_acquire_for(&part->life->pool, svmx__tenant_of(part), SVMX_MEMORY_STAGING,
+                                                        SVMX_USAGE_HOST_READ, part->library_bytes, &part->library);
     if (status != SVMX_OK) {
         (void)snprintf(part->reason, sizeof part->reason, "no memory of %llu bytes for results",
                        (unsigned long long)part->library_bytes);

@@ -173,8 +173,19 @@ void svmx__route_to(struct svmx__part *part, uint32_t device) {
 
 /* ---- after a failure -------------------------------------------------------------------------------------------- */
 
+static enum svmx__cause cause_of(enum svmx_status status) {
+    switch (status) {
+    case SVMX_TIMEOUT: return SVMX__CAUSE_TIMEOUT;
+    case SVMX_ERR_DEVICE_LOST: return SVMX__CAUSE_LOST;
+    case SVMX_ERR_MEMORY: return SVMX__CAUSE_MEMORY;
+    case SVMX_ERR_WRONG_RESULT: return SVMX__CAUSE_WRONG;
+    default: return SVMX__CAUSE_ERROR;
+    }
+}
+
 static void count_failure(struct svmx__part *part) {
     struct svmx_executor *executor = part->batch->executor;
+    atomic_fetch_add_explicit(&executor->causes[cause_of(part->status)], 1, memory_order_relaxed);
     part->redone++;
     svmx__tally_failure(part);
     atomic_fetch_add_explicit(&executor->fallbacks, 1, memory_order_relaxed);

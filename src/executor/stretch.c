@@ -68,7 +68,8 @@ static void settle_buffers(const struct svmx__part *head) {
 static enum svmx_status acquire(struct svmx__part *head, enum svmx_memory_kind kind, uint32_t usage, uint64_t bytes,
                                 struct svmx__staging **staging) {
     if (!bytes) return SVMX_OK;
-    const enum svmx_status status = svmx__staging_acquire(&head->life->pool, kind, usage, bytes, staging);
+    const enum svmx_status status =
+        svmx__staging_acquire_for(&head->life->pool, head->batch->tenant, kind, usage, bytes, staging);
     if (status != SVMX_OK)
         (void)snprintf(head->reason, sizeof head->reason, "%s: no memory of %llu bytes for %u levels at once",
                        head->device->info.name, (unsigned long long)bytes,

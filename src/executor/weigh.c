@@ -285,6 +285,7 @@ bool svmx__stretch_join(struct svmx_batch *batch) {
     struct offer best;
     if (!batch->executor->owners || batch->level_count - batch->level < levels_worth(batch)) return false;
     if (stretch->barred || batch->verified || batch->level < stretch->look_at) return false;
+    if (batch->tenant && batch->use_count) return false; /* the heap of a device is everybody's */
     const uint32_t end = consider(batch);
     if (is_too_little(batch, end)) {
         stretch->look_at = end;

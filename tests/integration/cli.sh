@@ -476,7 +476,7 @@ verdict "svmx stats: counters, devices, sizes" $?
 call stats --batches 5 --op vec_add_f32 --size 1000 --device none --json
 json "stats --json: what was asked for is what was counted" "d['work']['batches'] == 5 and d['work']['tasks'] == 20
     and d['work']['launches'] == 5 and d['work']['fallbacks'] == 0 and d['pipelines']['misses'] >= 1
-    and sorted(d) == 'cache choices devices layouts operations pipelines pools work'.split()
+    and sorted(d) == 'cache choices devices fallbacks layouts operations pipelines pools work'.split()
     and [(o['name'], o['sizes']) for o in d['operations']] == [('vec_add_f32', [{'units': 4096, 'parts': 5}])]
     and sum(v['tasks'] for v in d['devices']) == 20 and d['devices'][0]['bytes_in'] == 160000"
 call stats --batches 2 --op vec_add_f32 --size 0 --json

@@ -215,7 +215,7 @@ static void sweep(const struct backend *backend, svmx_executor_t *reference) {
             skipped++;
             continue;
         }
-        for (unsigned i = 0; i < (is_long ? 200 : sizeof few / sizeof *few); i += is_long ? 20 : 1)
+        for (unsigned i = 0; i < (is_long ? 200 : sizeof few / sizeof *few); i += is_long ? 50 : 1)
             if (!inject(backend, fault, is_long ? i + 1 : few[i], reference, &cell)) break;
         printf("cell|%s|%s|%u|%u|%llu\n", fault_names[fault], backend->label, cell.injected, cell.survived,
                (unsigned long long)cell.redone);

@@ -10,6 +10,7 @@ criterion_suites += \
 	%D%/test_policies \
 	%D%/test_guards \
 	%D%/test_hangs \
+	%D%/test_heavy_light \
 	%D%/test_in_place \
 	%D%/test_isolate \
 	%D%/test_pressure \
@@ -20,6 +21,7 @@ criterion_suites += \
 	%D%/test_probe \
 	%D%/test_registered \
 	%D%/test_stretches \
+	%D%/test_tenants \
 	%D%/test_trial \
 	%D%/test_verify
 EXTRA_DIST += %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h

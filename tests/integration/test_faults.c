@@ -90,6 +90,10 @@ static void fail_each(enum fake_call call, enum svmx_status status) {
         struct svmx_stats stats = {.size = sizeof stats};
         cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
         cr_assert_eq(stats.fallbacks, redone);
+        cr_assert_eq(status == SVMX_ERR_MEMORY        ? stats.fallbacks_memory
+                     : status == SVMX_ERR_DEVICE_LOST ? stats.fallbacks_lost
+                                                      : stats.fallbacks_error,
+                     redone, "call %d number %u: another cause", (int)call, n);
         struct svmx_device device = device_at(executor, 0);
         cr_assert_eq(device.failures, redone);
         unsigned hit = fake.calls[call] >= n;

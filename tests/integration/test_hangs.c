@@ -30,6 +30,9 @@ Test(hangs, a_hang_costs_the_deadline_and_the_device) {
     cr_assert_eq(receipt.redone, 1);
     cr_assert_not_null(strstr(receipt.reason, "timeout"), "'%s'", receipt.reason);
     cr_assert_eq(device_at(executor, 0).usable, 0);
+    struct svmx_stats stats = {.size = sizeof stats};
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    cr_assert_eq(stats.fallbacks_timeout, 1);
     unsigned submits = fake.calls[FAKE_SUBMIT];
     for (int i = 0; i < 3; i++) {
         receipt = run_trial(executor);

@@ -139,6 +139,7 @@ Test(verify, a_device_that_is_wrong_is_quarantined_and_the_answer_is_right) {
     cr_assert_eq(device_at(executor, FAKE).quarantined, 1);
     cr_assert_eq(device_at(executor, LIAR).quarantined, 0);
     cr_assert_eq(stats_of(executor).differed, 1);
+    cr_assert_eq(stats_of(executor).fallbacks_wrong, 1);
     cr_assert_eq(run_trial(executor).device, LIAR, "it got the operation again");
     close_clean(executor);
 }

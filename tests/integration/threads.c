@@ -581,7 +581,7 @@ static void *use_pool(void *argument) {
 
 static void staging_pool_race(void) {
     struct svmx__staging_pool pool;
-    const struct svmx__staging_source source = {NULL, pool_alloc, pool_release};
+    const struct svmx__staging_source source = {NULL, pool_alloc, pool_release, NULL};
     svmx__staging_pool_init(&pool, &source, 300000);
     act(THREADS, use_pool, &pool);
     check(pool.idle_bytes <= 300000 && pool.idle_bytes == pool.held_bytes,

@@ -39,7 +39,7 @@ Test(layout_cache, on_a_device_with_memory) {
     cr_assert_eq(layout.usage_staging_out, SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE | SVMX_USAGE_COPY_TARGET);
     cr_assert_eq(layout.usage_inputs, SVMX_USAGE_KERNEL_READ | SVMX_USAGE_COPY_TARGET);
     cr_assert_eq(layout.usage_outputs, SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_SOURCE | SVMX_USAGE_COPY_TARGET);
-    cr_assert_eq(layout.usage_scratch, SVMX_USAGE_KERNEL_READ | SVMX_USAGE_KERNEL_WRITE);
+    cr_assert_eq(layout.usage_scratch, SVMX_USAGE_KERNEL_READ | SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_TARGET);
 }
 
 Test(layout_cache, on_a_device_that_binds_staging_memory) {

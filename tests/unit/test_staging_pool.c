@@ -12,8 +12,9 @@
 /* A device of a limited size that counts. */
 struct device {
     uint64_t room, used;
-    unsigned allocs, frees;
-    enum svmx_status says; /* unless OK */
+    unsigned allocs, frees, clears;
+    enum svmx_status clearing; /* what it says to that */
+    enum svmx_status says;     /* unless OK */
 };
 
 struct svmx_memory {
@@ -41,9 +42,16 @@ static void device_release(void *user, struct svmx_memory *memory, void *host) {
     free(memory);
 }
 
+static enum svmx_status device_clear(void *user, struct svmx_memory *memory, uint64_t bytes) {
+    struct device *device = user;
+    cr_assert_eq(bytes, memory->bytes, "not all of it");
+    device->clears++;
+    return device->clearing;
+}
+
 static struct svmx__staging_pool pool_of(struct device *device, uint64_t limit) {
     struct svmx__staging_pool pool;
-    const struct svmx__staging_source source = {device, device_alloc, device_release};
+    const struct svmx__staging_source source = {device, device_alloc, device_release, device_clear};
     svmx__staging_pool_init(&pool, &source, limit);
     return pool;
 }
@@ -193,4 +201,55 @@ Test(staging_pool, idle_memory_makes_room_when_the_device_is_full) {
     svmx__staging_release(&pool, large);
     svmx__staging_pool_fini(&pool);
     cr_assert_eq(device.used, 0);
+}
+
+/* ---- tenants ------------------------------------------------------------------------------------------------------ */
+
+enum { USAGE = SVMX_USAGE_KERNEL_WRITE, BYTES = 5000 };
+
+static struct svmx__staging *acquire_for(struct svmx__staging_pool *pool, uint64_t tenant) {
+    struct svmx__staging *staging = NULL;
+    cr_assert_eq(svmx__staging_acquire_for(pool, tenant, SVMX_MEMORY_DEVICE, USAGE, BYTES, &staging), SVMX_OK);
+    return staging;
+}
+
+Test(staging_pool, memory_of_a_device_is_cleared_between_tenants_and_not_within_one) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 1 << 20);
+    static const struct {
+        uint64_t tenant;
+        unsigned clears;
+    } steps[] = {{0, 0}, {0, 0}, {7, 1}, {7, 1}, {8, 2}, {0, 3}, {0, 3}, {7, 4}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct svmx__staging *staging = acquire_for(&pool, steps[i].tenant);
+        cr_assert_eq(device.clears, steps[i].clears, "step %zu: %u", i, device.clears);
+        staging->guarded_bytes = 5;
+        svmx__staging_release(&pool, staging);
+    }
+    cr_assert_eq(device.allocs, 1, "it is one buffer all the time");
+    struct svmx__staging *staging = acquire_for(&pool, 9);
+    cr_assert_eq(staging->guarded_bytes, 0, "the guards went with the rest");
+    svmx__staging_release(&pool, staging);
+    svmx__staging_pool_fini(&pool);
+}
+
+Test(staging_pool, memory_that_cannot_be_cleared_is_not_given_out) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 1 << 20);
+    struct svmx__staging *staging = acquire_for(&pool, 7), *none = NULL;
+    svmx__staging_release(&pool, staging);
+    device.clearing = SVMX_ERR_BACKEND;
+    cr_assert_eq(svmx__staging_acquire_for(&pool, 8, SVMX_MEMORY_DEVICE, USAGE, BYTES, &none), SVMX_ERR_BACKEND);
+    cr_assert_null(none);
+    cr_assert_eq(device.frees, 1, "it was not given back");
+    cr_assert_eq(pool.held_bytes, 0);
+    device.clearing = SVMX_OK;
+    staging = acquire_for(&pool, 8);
+    device.clearing = SVMX_TIMEOUT;
+    svmx__staging_release(&pool, staging);
+    cr_assert_eq(svmx__staging_acquire_for(&pool, 9, SVMX_MEMORY_DEVICE, USAGE, BYTES, &none), SVMX_TIMEOUT);
+    cr_assert_eq(device.frees, 1, "the device still has it");
+    cr_assert_eq(pool.idle_bytes, 0, "and nobody else gets it");
+    free(staging->memory);
+    free(staging);
 }
