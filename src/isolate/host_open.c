@@ -19,9 +19,13 @@
 
 static struct hosted *hosted_of(const struct svmx_host *upcalls) { return (struct hosted *)(uintptr_t)upcalls; }
 
+/* One that there is no memory for is lost, and not half of it. */
 static void put_line(struct svmx__wire *lines, enum svmx_log_level level, const char *text) {
+    const size_t before = lines->count;
     svmx__wire_put(lines, level);
     svmx__wire_put_text(lines, text);
+    if (lines->broken) lines->count = before;
+    lines->broken = false;
 }
 
 /* A thread that answers a call has its lines go with the answer; so a reason is never behind its failure. */

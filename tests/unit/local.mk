@@ -54,6 +54,7 @@ criterion_suites += \
 	%D%/test_prewarm \
 	%D%/test_profile \
 	%D%/test_profile_file \
+	%D%/test_proxy \
 	%D%/test_queue \
 	%D%/test_receipt \
 	%D%/test_receipt_json \
