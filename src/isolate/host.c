@@ -113,7 +113,8 @@ int main(void) {
     while (svmx__wire_receive(SVMX__HOST_CONTROL, &message, UINT64_MAX) == SVMX__WIRE_DONE)
         start_lane(svmx__wire_take_file(&message));
     svmx__wire_free(&message);
-    if (is_open())
-        _exit(0); /* nobody is there to close it for; what drivers do at exit could wait for work of theirs */
+    /* Else nobody is there to close it for, and what drivers do at exit could wait for work of theirs, or for the loader,
+     * which one that hangs while it is loaded holds. acquire: pairs with host_open.c */
+    if (!atomic_load_explicit(&hosted.closed, memory_order_acquire)) _exit(0);
     return 0;
 }

@@ -175,8 +175,9 @@ enum svmx_status svmx__host_open(struct hosted *hosted, struct svmx__wire *reque
 
 enum svmx_status svmx__host_close(struct hosted *hosted, struct svmx__wire *request, struct svmx__wire *answer) {
     (void)request, (void)answer;
-    if (!atomic_load_explicit(&hosted->open, memory_order_acquire)) return SVMX_OK;
-    hosted->backend.instance.ops->close(hosted->backend.instance.self);
+    if (atomic_load_explicit(&hosted->open, memory_order_acquire))
+        hosted->backend.instance.ops->close(hosted->backend.instance.self);
     atomic_store_explicit(&hosted->open, false, memory_order_release);
+    atomic_store_explicit(&hosted->closed, true, memory_order_release);
     return SVMX_OK;
 }

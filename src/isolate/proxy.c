@@ -240,13 +240,22 @@ static enum svmx_status pipeline_binary(void *self, struct svmx_pipeline *pipeli
 
 /* ---- open and close --------------------------------------------------------------------------------------------- */
 
+/* Gives back the lanes of the submitters, but for one that is in a call. */
+static void leave_seats(struct proxy *proxy) {
+    for (uint32_t i = 0; i < proxy->device_count; i++) {
+        struct seat *seat = &proxy->seats[i];
+        if (pthread_mutex_trylock(&seat->lock) != 0) continue;
+        svmx__lane_give(&proxy->channel, seat->lane);
+        seat->lane = NULL;
+        pthread_mutex_unlock(&seat->lock);
+    }
+}
+
 static void proxy_close(void *self) {
     struct proxy *proxy = self;
     tell(proxy, SVMX__CALL_CLOSE, 0);
-    for (uint32_t i = 0; i < proxy->device_count; i++) {
-        svmx__lane_give(&proxy->channel, proxy->seats[i].lane);
-        pthread_mutex_destroy(&proxy->seats[i].lock);
-    }
+    leave_seats(proxy);
+    for (uint32_t i = 0; i < proxy->device_count; i++) pthread_mutex_destroy(&proxy->seats[i].lock);
     svmx__channel_close(&proxy->channel, proxy->limit_ns);
     free(proxy->seats);
     free(proxy);
@@ -329,4 +338,5 @@ pid_t svmx__proxy_process(const struct svmx_backend *backend) {
 void svmx__proxy_kill(const struct svmx_backend *backend, const char *how) {
     struct proxy *proxy = backend->self;
     svmx__channel_kill(&proxy->channel, how);
+    leave_seats(proxy);
 }

@@ -18,6 +18,7 @@ criterion_suites += \
 	%D%/test_examples \
 	%D%/test_executor \
 	%D%/test_health \
+	%D%/test_helper \
 	%D%/test_host \
 	%D%/test_infer \
 	%D%/test_inspect \
