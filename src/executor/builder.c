@@ -97,7 +97,8 @@ static void drop(struct svmx__life *life, struct svmx_pipeline *compiled, enum s
     if (status != SVMX_TIMEOUT) svmx__pipeline_drop(life, compiled);
 }
 
-/* Builds and proves the candidate. UNKNOWN: there is no variant of that number. */
+/* Builds and proves the candidate. UNKNOWN: there is no variant of that number. DEVICE_LOST also where the device was given
+ * up meanwhile: an instance that hangs would keep this thread. */
 static enum svmx_status make_candidate(struct svmx__build *build, uint32_t variant, const void *binary, size_t bytes) {
     struct svmx__device *device = build->device;
     const struct svmx_op_desc op_desc = svmx__op_desc(build->op);
@@ -108,6 +109,8 @@ static enum svmx_status make_candidate(struct svmx__build *build, uint32_t varia
                                             .binary_bytes = bytes,
                                             .variant = variant};
     build->why.line[0] = '\0';
+    if (atomic_load_explicit(&build->life->over, memory_order_relaxed))
+        return svmx__fail(&build->why, SVMX_ERR_DEVICE_LOST, "building %s: the device was given up", build->op->name);
     build->candidate = (struct svmx__pipeline){.key = build->key, .life = build->life};
     enum svmx_status status = svmx__pipeline_build(device, build->op, &desc, &build->candidate, &build->why);
     if (status != SVMX_OK) return status;

@@ -54,7 +54,7 @@ static void release_all(struct svmx__part *part) {
 static void set_aside(struct svmx__part *part) {
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     if (part->block) part->block->aside = true;
-    atomic_store_explicit(&part->life->abandoned, true, memory_order_relaxed); /* read by svmx__lives_settle */
+    atomic_store_explicit(&part->life->abandoned, true, memory_order_relaxed); /* see svmx__life_is_abandoned */
 }
 
 static void note_wait_failure(struct svmx__part *part, enum svmx_status status, const struct svmx__deadline *deadline) {
@@ -81,7 +81,8 @@ static enum svmx_status retire_ticket(struct svmx__part *part) {
     enum svmx_status status = wait_for_ticket(part, &deadline);
     if (status != SVMX_OK) note_wait_failure(part, status, &deadline);
     /* A process that was killed writes no more: what it had can be used again. */
-    if (status == SVMX_TIMEOUT && svmx__life_kill(part->life)) status = SVMX_ERR_DEVICE_LOST;
+    if (status == SVMX_TIMEOUT && svmx__life_kill(part->life, "it kept a launch past its deadline and was killed"))
+        status = SVMX_ERR_DEVICE_LOST;
     return part->device->host_memory ? refuse_ticket(part, status) : status;
 }
 

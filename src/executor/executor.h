@@ -209,20 +209,25 @@ void svmx__devices_free(struct svmx_executor *executor);
 static inline struct svmx__life *svmx__life_of(const struct svmx__device *device) {
     return atomic_load_explicit(&device->life, memory_order_acquire);
 }
+/* Does its instance keep a launch past its deadline? Then it is asked for nothing more: who calls it may wait for ever. */
+static inline bool svmx__life_is_abandoned(const struct svmx__life *life) {
+    return atomic_load_explicit(&life->abandoned, memory_order_relaxed);
+}
 /* The first life of a device, in the instance that the registry opened. */
 void svmx__life_begin(struct svmx__device *device, struct svmx__backend *backend);
 /* Another one, in an instance of its own, that the device does not have yet. Only its submitter may. What the plugin
  * answered; UNKNOWN: the device is not there any more, or is another one now; MEMORY. */
 enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life **life, struct svmx__text *why);
-/* The device has it from now on. */
+/* The device has it from now on. The process of the one before is ended, if it had one to itself. */
 void svmx__life_replace(struct svmx__life *life);
 /* It never served. NULL is fine. */
 void svmx__life_discard(struct svmx__life *life);
 /* Nothing of the device is under way any more: says of each life whether its instance may be closed. Then, once pipelines
  * are gone, gives back what the lives hold. */
 void svmx__lives_settle(struct svmx__device *device);
-/* Ends the process that a life has to itself. false: it has none, or other devices compute there, too. */
-bool svmx__life_kill(const struct svmx__life *life);
+/* Ends the process that a life has to itself; `how` is told as the reason. false: it has none, or other devices compute
+ * there, too. */
+bool svmx__life_kill(const struct svmx__life *life, const char *how);
 void svmx__lives_end(struct svmx__device *device);
 
 /* ---- recovery.c: giving devices up, and having them back ---- */

@@ -43,6 +43,7 @@ static enum svmx_status device_memory_alloc(void *user, const struct svmx_memory
 static void device_memory_free(void *user, struct svmx_memory *memory, void *host) {
     const struct svmx__life *life = user;
     (void)host;
+    if (svmx__life_is_abandoned(life)) return;
     life->backend->instance.ops->memory_free(life->backend->instance.self, memory);
 }
 
@@ -129,6 +130,7 @@ void svmx__life_replace(struct svmx__life *life) {
     life->before = before;
     atomic_store_explicit(&life->device->life, life, memory_order_release);
     atomic_store_explicit(&before->over, true, memory_order_relaxed); /* a part that starts there now is redone */
+    (void)svmx__life_kill(before, "its device has a new one");
 }
 
 /* Its memory and its instance, unless the driver may still be at it. */
@@ -143,7 +145,7 @@ static void end(struct svmx__life *life) {
 
 void svmx__life_discard(struct svmx__life *life) {
     if (!life) return;
-    if (!atomic_load_explicit(&life->abandoned, memory_order_relaxed)) { /* this thread would have set it */
+    if (!svmx__life_is_abandoned(life)) { /* this thread would have set it */
         end(life);
         return;
     }
@@ -151,21 +153,21 @@ void svmx__life_discard(struct svmx__life *life) {
     life->device->left = life;
 }
 
-bool svmx__life_kill(const struct svmx__life *life) {
+bool svmx__life_kill(const struct svmx__life *life, const char *how) {
     const struct svmx_executor *executor = life->device->executor;
     for (uint32_t i = 0; i < executor->device_count; i++) {
         const struct svmx__device *other = &executor->devices[i];
         if (other != life->device && svmx__life_of(other)->backend == life->backend) return false;
     }
-    return svmx__backend_kill(life->backend, "it kept a launch past its deadline and was killed");
+    return svmx__backend_kill(life->backend, how);
 }
 
 /* ---- end ---------------------------------------------------------------------------------------------------------- */
 
 static void settle(struct svmx__life *life) {
     for (; life; life = life->before) {
-        /* relaxed: whoever set it was joined just now, or has left the executor as svmx_close demands */
-        if (!atomic_load_explicit(&life->abandoned, memory_order_relaxed)) continue;
+        /* whoever set it was joined just now, or has left the executor as svmx_close demands */
+        if (!svmx__life_is_abandoned(life)) continue;
         svmx__backend_abandon(life->backend);
         svmx__host_orphan(life->backend);
     }

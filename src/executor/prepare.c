@@ -14,7 +14,8 @@
 #include <string.h>
 
 void svmx__pipeline_drop(struct svmx__life *life, struct svmx_pipeline *compiled) {
-    if (compiled) life->backend->instance.ops->pipeline_free(life->backend->instance.self, compiled);
+    if (!compiled || svmx__life_is_abandoned(life)) return;
+    life->backend->instance.ops->pipeline_free(life->backend->instance.self, compiled);
 }
 
 enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct svmx__op *op,

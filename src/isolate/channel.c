@@ -13,6 +13,21 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
+static void lane_free(struct svmx__lane *lane) {
+    if (lane->socket >= 0) (void)close(lane->socket);
+    svmx__wire_free(&lane->request);
+    svmx__wire_free(&lane->answer);
+    free(lane);
+}
+
+static void free_idle(struct svmx__channel *channel) {
+    while (channel->idle) {
+        struct svmx__lane *lane = channel->idle;
+        channel->idle = lane->next;
+        lane_free(lane);
+    }
+}
+
 /* ---- its end ---------------------------------------------------------------------------------------------------- */
 
 /* Under the lock. `late`: it did not answer, or is of no use any more, and is killed; else it is ending by itself. */
@@ -22,6 +37,7 @@ static void lose(struct svmx__channel *channel, const char *late) {
     svmx__helper_stop(&channel->helper, late != NULL, SECOND_NS);
     (void)snprintf(channel->how, sizeof channel->how, "its process %ld is gone: %s", pid,
                    late ? late : channel->helper.how);
+    free_idle(channel);
     atomic_store_explicit(&channel->gone, true, memory_order_release);
 }
 
@@ -32,13 +48,6 @@ void svmx__channel_kill(struct svmx__channel *channel, const char *how) {
 }
 
 /* ---- lanes ------------------------------------------------------------------------------------------------------ */
-
-static void lane_free(struct svmx__lane *lane) {
-    if (lane->socket >= 0) (void)close(lane->socket);
-    svmx__wire_free(&lane->request);
-    svmx__wire_free(&lane->answer);
-    free(lane);
-}
 
 /* Under the lock: the control socket takes one message at a time. */
 static bool send_end(struct svmx__channel *channel, int socket) {
@@ -84,6 +93,7 @@ void svmx__lane_give(struct svmx__channel *channel, struct svmx__lane *lane) {
     pthread_mutex_lock(&channel->lock);
     lane->next = channel->idle;
     channel->idle = lane;
+    if (svmx__channel_is_gone(channel)) free_idle(channel); /* a socket less, for as long as the program runs */
     pthread_mutex_unlock(&channel->lock);
 }
 
@@ -114,10 +124,6 @@ enum svmx_status svmx__channel_open(struct svmx__channel *channel, const char *p
 
 void svmx__channel_close(struct svmx__channel *channel, uint64_t limit_ns) {
     if (!svmx__channel_is_gone(channel)) svmx__helper_stop(&channel->helper, false, limit_ns);
-    while (channel->idle) {
-        struct svmx__lane *lane = channel->idle;
-        channel->idle = lane->next;
-        lane_free(lane);
-    }
+    free_idle(channel);
     pthread_mutex_destroy(&channel->lock);
 }

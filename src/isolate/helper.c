@@ -168,10 +168,16 @@ static bool await_end(struct svmx__helper *helper, uint64_t limit_ns) {
 
 void svmx__helper_stop(struct svmx__helper *helper, bool at_once, uint64_t limit_ns) {
     const uint64_t second_ns = UINT64_C(1000000000);
-    if (helper->control >= 0) (void)close(helper->control);
+    if (helper->control >= 0) {
+        (void)shutdown(helper->control, SHUT_RDWR); /* a child that the program forked meanwhile may have it, too */
+        (void)close(helper->control);
+    }
     helper->control = -1;
     if (!at_once && await_end(helper, limit_ns)) return;
-    if (is_ours(helper)) (void)kill(helper->pid, SIGKILL);
+    if (is_ours(helper)) {
+        (void)kill(-helper->pid, SIGKILL); /* with whatever its drivers started, in the group that it was given */
+        (void)kill(helper->pid, SIGKILL);
+    }
     if (await_end(helper, second_ns)) return;
     helper->ended = true; /* a driver keeps it in the kernel; nobody can do more */
     (void)snprintf(helper->how, sizeof helper->how, "process %ld does not end", (long)helper->pid);

@@ -33,8 +33,12 @@ static bool is_open(void) { return atomic_load_explicit(&hosted.open, memory_ord
 
 /* ---- answers ---------------------------------------------------------------------------------------------------- */
 
+/* All of them, or none where there is no memory. */
 static void append(struct svmx__wire *answer, const struct svmx__wire *lines) {
+    const size_t before = answer->count;
     for (size_t i = 0; i < lines->count; i++) svmx__wire_put(answer, lines->words[i]);
+    if (answer->broken) answer->count = before;
+    answer->broken = false;
 }
 
 /* [status][where lines begin] outputs, lines: see calls.h. A failure has no outputs. */
@@ -63,6 +67,8 @@ static void answer_call(struct svmx__wire *request, struct svmx__wire *answer, s
     const bool ready = known && (is_open() || call == SVMX__CALL_OPEN || call == SVMX__CALL_CLOSE);
     const enum svmx_status status = ready ? calls[call](&hosted, request, answer) : SVMX_ERR_STATE;
     svmx__host_lines = NULL;
+    /* A proxy that does not hear of a ticket, or that it is still open, uses the launch's memory again. */
+    if (answer->broken && (call == SVMX__CALL_SUBMIT || call == SVMX__CALL_WAIT)) _exit(1);
     finish(answer, status, lines);
 }
 
@@ -107,7 +113,8 @@ int main(void) {
     while (svmx__wire_receive(SVMX__HOST_CONTROL, &message, UINT64_MAX) == SVMX__WIRE_DONE)
         start_lane(svmx__wire_take_file(&message));
     svmx__wire_free(&message);
-    if (is_open())
-        _exit(0); /* nobody is there to close it for; what drivers do at exit could wait for work of theirs */
+    /* Else nobody is there to close it for, and what drivers do at exit could wait for work of theirs, or for the loader,
+     * which one that hangs while it is loaded holds. acquire: pairs with host_open.c */
+    if (!atomic_load_explicit(&hosted.closed, memory_order_acquire)) _exit(0);
     return 0;
 }

@@ -19,9 +19,13 @@
 
 static struct hosted *hosted_of(const struct svmx_host *upcalls) { return (struct hosted *)(uintptr_t)upcalls; }
 
+/* One that there is no memory for is lost, and not half of it. */
 static void put_line(struct svmx__wire *lines, enum svmx_log_level level, const char *text) {
+    const size_t before = lines->count;
     svmx__wire_put(lines, level);
     svmx__wire_put_text(lines, text);
+    if (lines->broken) lines->count = before;
+    lines->broken = false;
 }
 
 /* A thread that answers a call has its lines go with the answer; so a reason is never behind its failure. */
@@ -171,8 +175,9 @@ enum svmx_status svmx__host_open(struct hosted *hosted, struct svmx__wire *reque
 
 enum svmx_status svmx__host_close(struct hosted *hosted, struct svmx__wire *request, struct svmx__wire *answer) {
     (void)request, (void)answer;
-    if (!atomic_load_explicit(&hosted->open, memory_order_acquire)) return SVMX_OK;
-    hosted->backend.instance.ops->close(hosted->backend.instance.self);
+    if (atomic_load_explicit(&hosted->open, memory_order_acquire))
+        hosted->backend.instance.ops->close(hosted->backend.instance.self);
     atomic_store_explicit(&hosted->open, false, memory_order_release);
+    atomic_store_explicit(&hosted->closed, true, memory_order_release);
     return SVMX_OK;
 }

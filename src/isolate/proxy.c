@@ -48,6 +48,13 @@ static void log_lines(const struct proxy *proxy, struct svmx__wire *answer, size
     answer->count = from;
 }
 
+/* What it answered cannot be, and what it is at nobody knows. It is ended: a launch that ran on there would be one in
+ * memory that is used again here. */
+static enum svmx_status end_it(struct proxy *proxy) {
+    svmx__channel_kill(&proxy->channel, "it answered nonsense");
+    return svmx__proxy_fail(proxy, SVMX_ERR_DEVICE_LOST, "%s", proxy->channel.how);
+}
+
 static bool is_status(int64_t status) { return status >= SVMX_ERR_SYSTEM && status <= SVMX_CANCELLED; }
 
 enum svmx_status svmx__proxy_ask(struct proxy *proxy, struct svmx__lane *lane, uint64_t limit_ns) {
@@ -59,9 +66,17 @@ enum svmx_status svmx__proxy_ask(struct proxy *proxy, struct svmx__lane *lane, u
     struct svmx__wire *answer = &lane->answer;
     const int64_t status = (int64_t)svmx__wire_get(answer);
     log_lines(proxy, answer, (size_t)svmx__wire_get(answer));
-    if (answer->broken || !is_status(status))
-        return svmx__proxy_fail(proxy, SVMX_ERR_BACKEND, "its process answered nonsense");
-    return (enum svmx_status)status;
+    return answer->broken || !is_status(status) ? end_it(proxy) : (enum svmx_status)status;
+}
+
+enum svmx_status svmx__proxy_ask_for(struct proxy *proxy, struct svmx__lane *lane, uint64_t limit_ns, uint64_t *words,
+                                     size_t count) {
+    const enum svmx_status status = svmx__proxy_ask(proxy, lane, limit_ns);
+    if (status != SVMX_OK) return status;
+    struct svmx__wire *answer = &lane->answer;
+    if (answer->count - answer->at < count) return end_it(proxy);
+    for (size_t i = 0; i < count; i++) words[i] = svmx__wire_get(answer);
+    return SVMX_OK;
 }
 
 /* A lane for one call. */
@@ -128,8 +143,7 @@ static enum svmx_status ask_for_memory(struct proxy *proxy, uint32_t device, con
             status = svmx__proxy_fail(proxy, SVMX_ERR_MEMORY, "no shared memory of %llu bytes: %s",
                                       (unsigned long long)desc->bytes, strerror(errno));
     }
-    if (status == SVMX_OK) status = svmx__proxy_ask(proxy, lane, proxy->limit_ns);
-    if (status == SVMX_OK) memory->there = svmx__wire_get(&lane->answer);
+    if (status == SVMX_OK) status = svmx__proxy_ask_for(proxy, lane, proxy->limit_ns, &memory->there, 1);
     svmx__lane_give(&proxy->channel, lane);
     return status;
 }
@@ -187,8 +201,9 @@ static enum svmx_status pipeline_build(void *self, uint32_t device, const struct
         svmx__wire_put_bytes(&lane->request, desc->binary, desc->binary ? desc->binary_bytes : 0);
         put_op(&lane->request, desc->op);
     }
-    const enum svmx_status status = svmx__proxy_ask(proxy, lane, proxy->limit_ns * BUILD_TIMES);
-    if (status == SVMX_OK) *pipeline = (struct svmx_pipeline *)(uintptr_t)svmx__wire_get(&lane->answer);
+    uint64_t there = 0;
+    const enum svmx_status status = svmx__proxy_ask_for(proxy, lane, proxy->limit_ns * BUILD_TIMES, &there, 1);
+    if (status == SVMX_OK) *pipeline = (struct svmx_pipeline *)(uintptr_t)there;
     svmx__lane_give(&proxy->channel, lane);
     return status;
 }
@@ -201,7 +216,8 @@ static enum svmx_status take_binary(struct proxy *proxy, struct svmx__wire *answ
     size_t got;
     const uint64_t length = svmx__wire_get(answer);
     const void *binary = svmx__wire_get_bytes(answer, &got);
-    if (answer->broken || (buffer && (got != length || got > *bytes)))
+    if (answer->broken) return end_it(proxy);
+    if (buffer && (got != length || got > *bytes))
         return svmx__proxy_fail(proxy, SVMX_ERR_BACKEND, "its process answered a binary of another length");
     if (buffer) memcpy(buffer, binary, got);
     *bytes = (size_t)length;
@@ -224,13 +240,22 @@ static enum svmx_status pipeline_binary(void *self, struct svmx_pipeline *pipeli
 
 /* ---- open and close --------------------------------------------------------------------------------------------- */
 
+/* Gives back the lanes of the submitters, but for one that is in a call. */
+static void leave_seats(struct proxy *proxy) {
+    for (uint32_t i = 0; i < proxy->device_count; i++) {
+        struct seat *seat = &proxy->seats[i];
+        if (pthread_mutex_trylock(&seat->lock) != 0) continue;
+        svmx__lane_give(&proxy->channel, seat->lane);
+        seat->lane = NULL;
+        pthread_mutex_unlock(&seat->lock);
+    }
+}
+
 static void proxy_close(void *self) {
     struct proxy *proxy = self;
     tell(proxy, SVMX__CALL_CLOSE, 0);
-    for (uint32_t i = 0; i < proxy->device_count; i++) {
-        svmx__lane_give(&proxy->channel, proxy->seats[i].lane);
-        pthread_mutex_destroy(&proxy->seats[i].lock);
-    }
+    leave_seats(proxy);
+    for (uint32_t i = 0; i < proxy->device_count; i++) pthread_mutex_destroy(&proxy->seats[i].lock);
     svmx__channel_close(&proxy->channel, proxy->limit_ns);
     free(proxy->seats);
     free(proxy);
@@ -251,8 +276,7 @@ static const struct svmx_backend_ops proxy_ops = {.size = sizeof(struct svmx_bac
 static enum svmx_status take_devices(struct proxy *proxy, struct svmx__wire *answer) {
     const uint64_t flags = svmx__wire_get(answer), count = svmx__wire_get(answer);
     if (!(flags & SVMX__HOSTED_BINARIES)) proxy->ops.pipeline_binary = NULL;
-    if (answer->broken || count > answer->count)
-        return svmx__proxy_fail(proxy, SVMX_ERR_BACKEND, "its process answered nonsense");
+    if (answer->broken || count > answer->count) return end_it(proxy);
     proxy->seats = calloc((size_t)count + 1, sizeof *proxy->seats);
     if (!proxy->seats) return svmx__proxy_fail(proxy, SVMX_ERR_MEMORY, "no memory for devices");
     for (uint32_t i = 0; i < count; i++) {
@@ -314,4 +338,5 @@ pid_t svmx__proxy_process(const struct svmx_backend *backend) {
 void svmx__proxy_kill(const struct svmx_backend *backend, const char *how) {
     struct proxy *proxy = backend->self;
     svmx__channel_kill(&proxy->channel, how);
+    leave_seats(proxy);
 }

@@ -40,6 +40,9 @@ enum svmx_status svmx__proxy_fail(const struct proxy *proxy, enum svmx_status st
 /* Sends what is in the lane's request; the answer is at its outputs then. Lines that came with it are logged. `lane` may be
  * NULL: there was none to be had. */
 enum svmx_status svmx__proxy_ask(struct proxy *proxy, struct svmx__lane *lane, uint64_t limit_ns);
+/* The same, and takes the `count` words of the outputs; they are set on OK only. */
+enum svmx_status svmx__proxy_ask_for(struct proxy *proxy, struct svmx__lane *lane, uint64_t limit_ns, uint64_t *words,
+                                     size_t count);
 
 /* ---- proxy_submit.c ---- */
 enum svmx_status svmx__proxy_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket);

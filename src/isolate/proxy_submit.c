@@ -130,18 +130,17 @@ enum svmx_status svmx__proxy_submit(void *self, const struct svmx_submission *su
     if (lane && !put_submission(&lane->request, submission))
         status = svmx__proxy_fail(proxy, SVMX_ERR_UNSUPPORTED, "submit: a command of a kind that is not known");
     else
-        status = svmx__proxy_ask(proxy, lane, proxy->limit_ns);
-    if (status == SVMX_OK) *ticket = svmx__wire_get(&lane->answer);
+        status = svmx__proxy_ask_for(proxy, lane, proxy->limit_ns, ticket, 1);
     pthread_mutex_unlock(&seat->lock);
     return status;
 }
 
-static void take_timing(struct svmx__wire *answer, struct svmx_timing *timing) {
-    uint64_t *const fields[] = {&timing->copy_in_ns, &timing->compute_ns, &timing->copy_out_ns};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const uint64_t ns = svmx__wire_get(answer);
-        if (timing->size >= sizeof timing->size + (i + 1) * sizeof ns) *fields[i] = ns;
-    }
+enum { TIMES = 3 };
+
+static void set_timing(struct svmx_timing *timing, const uint64_t times[TIMES]) {
+    uint64_t *const fields[TIMES] = {&timing->copy_in_ns, &timing->compute_ns, &timing->copy_out_ns};
+    for (size_t i = 0; i < TIMES; i++)
+        if (timing->size >= sizeof timing->size + (i + 1) * sizeof *times) *fields[i] = times[i];
 }
 
 enum svmx_status svmx__proxy_wait(void *self, uint32_t device, uint64_t ticket, uint64_t timeout_ns,
@@ -158,9 +157,10 @@ enum svmx_status svmx__proxy_wait(void *self, uint32_t device, uint64_t ticket, 
         svmx__wire_put(&lane->request, ticket);
         svmx__wire_put(&lane->request, timeout_ns);
     }
-    const enum svmx_status status =
-        svmx__proxy_ask(proxy, lane, timeout_ns < UINT64_MAX - grace_ns ? timeout_ns + grace_ns : UINT64_MAX);
-    if (status == SVMX_OK) take_timing(&lane->answer, timing);
+    uint64_t times[TIMES] = {0};
+    const uint64_t limit_ns = timeout_ns < UINT64_MAX - grace_ns ? timeout_ns + grace_ns : UINT64_MAX;
+    const enum svmx_status status = svmx__proxy_ask_for(proxy, lane, limit_ns, times, TIMES);
+    if (status == SVMX_OK) set_timing(timing, times);
     pthread_mutex_unlock(&seat->lock);
     return status;
 }

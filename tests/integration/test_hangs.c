@@ -241,6 +241,45 @@ Test(hangs, a_device_that_hung_comes_back_in_a_new_instance) {
     cr_assert_eq(fake.closes, 1, "the one that hung is never closed");
 }
 
+/* A call of an instance that hangs may never return: neither does it build, nor get back what it gave. */
+Test(hangs, nothing_more_is_asked_of_an_instance_that_hangs) {
+    float out[4], a[4] = {1, 2, 3, 4};
+    struct trial trial;
+    fake_start();
+    svmx_executor_t *executor = open_quiet_fake();
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    cr_assert_eq(svmx_vec_mul_f32(batch, out, a, a, 4), SVMX_OK);
+    fake_gate(true);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert(trial_is_right(&trial) && out[3] == 16);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    cr_assert_eq(fake.calls[FAKE_BUILD], 1, "built where a self-test hangs");
+    expect_abandoned();
+}
+
+Test(hangs, memory_of_an_instance_that_hangs_stays_with_it) {
+    const float in[4] = {1, 2, 3, 4};
+    const struct svmx_arg args[] = {svmx_out_library(SVMX_F32, 4), svmx_in(SVMX_F32, in, 4), svmx_in(SVMX_F32, in, 4)};
+    svmx_batch_t *batch;
+    fake_start();
+    struct svmx_options options = fake_options();
+    options.timeout_ms = TIMEOUT_MS;
+    options.log = silent;
+    options.pool_bytes = 1; /* what is released goes back at once */
+    svmx_executor_t *executor = open_with(&options);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    fake_gate(true);
+    cr_assert_eq(run_trial(executor).redone, 1);
+    const unsigned memories = fake_count(&fake.memories);
+    svmx_batch_destroy(batch);
+    cr_assert_eq(fake_count(&fake.memories), memories, "memory_free while a ticket is open");
+    svmx_close(executor);
+    expect_abandoned();
+}
+
 Test(hangs, one_that_hangs_again_in_its_test_rests_on) {
     fake_start();
     struct svmx_options options = fake_options();

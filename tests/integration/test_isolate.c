@@ -165,6 +165,21 @@ Test(isolate, kill_among_batches_and_a_new_process) {
     expect_no_children();
 }
 
+/* Lives end with the executor, processes with their life. */
+Test(isolate, a_device_that_comes_back_leaves_no_process_behind) {
+    const struct timespec pause = {0, 20000000};
+    struct svmx_options options = options_of("+check:plain,stop", "check");
+    svmx_executor_t *executor = open_with(&options);
+    const pid_t process = process_of(executor, "check");
+    expect_served(executor);
+    cr_assert_eq(svmx_device_reset(executor, 0), SVMX_OK);
+    for (int i = 0; i < 500 && kill(process, 0) == 0; i++) nanosleep(&pause, NULL);
+    cr_assert_eq(kill(process, 0), -1, "the process of its first life runs on");
+    expect_served(executor);
+    svmx_close(executor);
+    expect_no_children();
+}
+
 /* The process ends with the launch, and what it had is used again. */
 Test(isolate, a_launch_that_never_ends_costs_its_process) { run_isolated("wait@4=hang", 1); }
 

@@ -18,6 +18,7 @@ criterion_suites += \
 	%D%/test_examples \
 	%D%/test_executor \
 	%D%/test_health \
+	%D%/test_helper \
 	%D%/test_host \
 	%D%/test_infer \
 	%D%/test_inspect \
@@ -54,6 +55,7 @@ criterion_suites += \
 	%D%/test_prewarm \
 	%D%/test_profile \
 	%D%/test_profile_file \
+	%D%/test_proxy \
 	%D%/test_queue \
 	%D%/test_receipt \
 	%D%/test_receipt_json \
