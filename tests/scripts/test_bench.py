@@ -97,17 +97,6 @@ class Front(suite.Suite):
         _, rows, _ = self.bench(self.program("a"))
         self.assertEqual(len(rows), 1)
 
-    def test_markdown_leaves_the_machine_out(self):
-        self.bench(self.program("a", {"case": "one"}))
-        out = subprocess.run(
-            ["sh", os.path.join(suite.SRC, "tests/bench/run.sh"), "--markdown", self.path("bench-results.json")],
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-        ).stdout
-        self.assertEqual(out.count("\n"), 3)
-        self.assertIn("| ops | one | 3 | 2 | p | M/s | 1.5 | ratio >= 1.2 | met |  |", out)
-
 
 class Document(suite.Suite):
     def test_every_ask_and_what_became_of_it(self):
