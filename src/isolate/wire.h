@@ -24,6 +24,7 @@ struct svmx__wire {
     size_t at;              /* the next to be read */
     bool broken;            /* no memory while it was written, or read past its end */
     int file;               /* that goes or came with it; -1 = none */
+    bool plain;             /* no file is taken when it is received: one that comes is closed */
 };
 
 enum svmx__wire_end { SVMX__WIRE_DONE, SVMX__WIRE_LATE, SVMX__WIRE_GONE };
