@@ -97,8 +97,7 @@ static enum svmx_status retire_ticket(struct svmx__part *part) {
 }
 
 /* Of a device that is watched each launch is, and whatever was drawn, but for what the reference code did: there is nothing
- * to compare it with. Chains and stretches are not: what is to be compared is in
- * none. */
+ * to compare it with. Chains and stretches are not: what is to be compared is in none. */
 static bool is_to_compare(const struct svmx__part *part) {
     const struct svmx__device *device = part->device;
     if (!part->batch || part->links || part->joined || part->stretched) return false;

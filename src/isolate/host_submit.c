@@ -1,12 +1,12 @@
 /*
- * host_submit.c: launches of the plugin that svmx-host runs: commands with pointers again, and copies between its memory and
- * that of the proxy.
+ * host_submit.c: launches of the plugin that svmx-host runs: commands with pointers again, and copies between its
+ * memory and that of the proxy.
  *
  *   shadow  --before submit-->  the plugin's memory     every span that a command may read, or leave as it was
  *   shadow  <--after wait-----  the plugin's memory     every span that a command may write, if all went well
  *
- * The proxy's side writes a shadow before it submits and reads it after it waited, never between. Memory that the plugin
- * imported is its own shadow: nothing is copied.
+ * The proxy's side writes a shadow before it submits and reads it after it waited, never between. Memory that the
+ * plugin imported is its own shadow: nothing is copied.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
