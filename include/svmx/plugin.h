@@ -143,7 +143,8 @@ struct svmx_span {
 
 /*
  * One argument of one task. On a HOST_MEMORY device `at` is an address of any alignment; elsewhere it is an offset
- * into the memory of its binding (from the start of that memory), aligned as the device asked. A scalar is its value, in the low bytes of `at`.
+ * into the memory of its binding (from the start of that memory), aligned as the device asked. A scalar is its value,
+ * in the low bytes of `at`.
  */
 struct svmx_slot {
     uint64_t at, bytes;

@@ -17,7 +17,8 @@
  *
  * RULES THAT HOLD FOR EVERY CALL
  *   status     Every call that can fail returns enum svmx_status. Outputs are set on success only; after an error
- *              nothing has changed, but for a batch that failed while it ran: see svmx_run. svmx_batch_error(), or a struct svmx_error, has the text, which names the argument.
+ *              nothing has changed, but for a batch that failed while it ran: see svmx_run. svmx_batch_error(), or a
+ *              struct svmx_error, has the text, which names the argument.
  *   ownership  Who creates destroys. Memory that a task names stays the caller's: inputs must not change and outputs
  *              must not be touched from submit until completion; the library keeps no pointer to them after it.
  *              Offsets of messages are checked when a task is added and must not change after that.
@@ -70,8 +71,8 @@ struct svmx_error {
  * `options` may be NULL for the defaults and the environment (SUPERVM_*, see svmx.7); it is copied. `error` may be
  * NULL. A backend that cannot be loaded is no error unless SUPERVM_BACKENDS demands it (+name): svmx_load_report_get
  * tells. Errors: ARGUMENT (executor is NULL; options.size, flags or static_plugins breaks a rule; a setting is
- * malformed, or a backend cannot follow it), UNSUPPORTED (a goal that is reserved), UNKNOWN (no such backend, the text lists the known ones; or it has no such
- * device), BACKEND (a demanded backend failed), MEMORY, SYSTEM (no threads).
+ * malformed, or a backend cannot follow it), UNSUPPORTED (a goal that is reserved), UNKNOWN (no such backend, the text
+ * lists the known ones; or it has no such device), BACKEND (a demanded backend failed), MEMORY, SYSTEM (no threads).
  */
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options *options,
                                                        struct svmx_error *error);
@@ -79,8 +80,8 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executo
 /*
  * Closes an executor. Batches that were submitted are completed first, so it may block. Batches that still exist
  * afterwards can be asked how they ended (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. In a process
- * that was forked after svmx_open it does nothing. No other
- * thread may be inside a call on the executor except in svmx_wait. NULL is fine.
+ * that was forked after svmx_open it does nothing. No other thread may be inside a call on the executor except in svmx_wait.
+ * NULL is fine.
  */
 SVMX_EXPORT void svmx_close(svmx_executor_t *executor);
 
@@ -243,7 +244,8 @@ static inline struct svmx_arg svmx_view(enum svmx_type type, svmx_buffer_t *buff
  * Checks everything that can be checked without running. A refused task leaves the batch as it was. Tasks of one
  * batch run in any order, except that a task runs after those whose results it takes. Errors: UNKNOWN (op), ARGUMENT
  * (NULL, count, type, lengths that disagree, a result that does not exist, what the operation refuses), OVERFLOW (a
- * size, a view that ends behind its buffer), UNSUPPORTED (a result where data is checked), STATE (submitted already), MEMORY, CLOSED. Does not block.
+ * size, a view that ends behind its buffer), UNSUPPORTED (a result where data is checked), STATE (submitted already),
+ * MEMORY, CLOSED. Does not block.
  */
 SVMX_EXPORT enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op, const struct svmx_arg *args,
                                             size_t arg_count);
@@ -528,8 +530,8 @@ struct svmx_options {
      * keep the verdict; on: also without that, at each svmx_open; off. Default auto. */
     const char *driver_probe;
     /* SUPERVM_VERIFY: launches that are computed on a second backend too and compared byte by byte before their results are
-     * given out: "off", "sample:P" (those of a share P of batches, 0 to 1, drawn by lot), "full". Where they differ the reference code
-     * decides; who was wrong does not get the operation again. Default off. */
+     * given out: "off", "sample:P" (those of a share P of batches, 0 to 1, drawn by lot), "full". Where they differ the
+     * reference code decides; who was wrong does not get the operation again. Default off. */
     const char *verify;
     /* SUPERVM_LOAD_WARNING, SUPERVM_LOAD_CRITICAL: percent of a device's own memory, or of queue_depth in its queue, from which
      * new work prefers other devices, and from which it is refused there; defaults 70 and 90. */
@@ -1040,8 +1042,8 @@ struct svmx_replay_device {
  * nothing yet: the same log gives the same numbers on every machine, and no device is needed. It takes the text and not
  * a path: a log may come from a pipe or from memory, and a library has no business in opening files by names that came
  * from elsewhere. Lines that are bad are told, counted and left out. docs/RECEIPTS.md says what a shadow run is.
- * `devices` gets at most `capacity` devices in the order of their appearance, *count (may be NULL) how many there are; `options`
- * may be NULL. Errors: ARGUMENT (NULL, size, learn), MEMORY. Any thread.
+ * `devices` gets at most `capacity` devices in the order of their appearance, *count (may be NULL) how many there are;
+ * `options` may be NULL. Errors: ARGUMENT (NULL, size, learn), MEMORY. Any thread.
  */
 SVMX_EXPORT enum svmx_status svmx_replay(const char *log, size_t length, const struct svmx_replay_options *options,
                                          struct svmx_replay *replay, struct svmx_replay_device *devices,
@@ -1196,7 +1198,8 @@ struct svmx_cache_entry {
 /*
  * Lists the cache in a folder, last used first; NULL: where executors would have it by the environment. A folder that is
  * not there is an empty list; so is a cache that is switched off. Blocks on the disk. Errors, with their text in `error` (may
- * be NULL): ARGUMENT (cache is NULL, unknown flags, a relative path, also in the environment), PERMISSION (the folder is not the user's, or others may write to it), SYSTEM, MEMORY.
+ * be NULL): ARGUMENT (cache is NULL, unknown flags, a relative path, also in the environment), PERMISSION (the folder
+ * is not the user's, or others may write to it), SYSTEM, MEMORY.
  */
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_cache_open(svmx_cache_t **cache, const char *folder, uint32_t flags,
                                                              struct svmx_error *error);

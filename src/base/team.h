@@ -58,7 +58,8 @@ enum svmx__team_hands { SVMX__TEAM_LENT, SVMX__TEAM_CALLED, SVMX__TEAM_ALL };
 void svmx__team_run(struct svmx__team *team, svmx__piece_fn piece, void *user, uint32_t count,
                     enum svmx__team_hands hands);
 
-/* Takes pieces of the job under way, if there is one that takes such hands, until none is left. Any thread, at any time before fini. */
+/* Takes pieces of the job under way, if there is one that takes such hands, until none is left. Any thread, at any time
+ * before fini. */
 void svmx__team_lend(struct svmx__team *team);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * folder.h: a folder of the user's own, and small files in it that appear whole or not at all.
  *
- * Called by binary_store.c, binary_list.c and profile_disk.c. Knows who may write where, and nothing of what the files hold. Nothing is
- * kept between calls: a folder that somebody removes is made anew, and other processes may work in it at the same time.
+ * Called by binary_store.c, binary_list.c and profile_disk.c. Knows who may write where, and nothing of what the files
+ * hold. Nothing is kept between calls: a folder that somebody removes is made anew, and other processes may work in it
+ * at the same time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

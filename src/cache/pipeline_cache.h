@@ -12,7 +12,7 @@
  * with such an entry holds a pin on it:
  *
  *   users   0 idle -> 1, 2, ... pinned -> 0 idle -> -1 empty -> (insert) 0
-  *
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SVMX_CACHE_PIPELINE_CACHE_H

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NS_PER_MS UINT64_C(1000000)
+
 /* A final status of the ticket, or TIMEOUT. */
 static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct svmx__deadline *deadline) {
     struct svmx__device *device = part->device;
@@ -68,8 +70,16 @@ static void note_wait_failure(struct svmx__part *part, enum svmx_status status, 
 }
 
 /* A device that works in the caller's memory must be done when submit returns: one that is not could write there after the
- * answer was given. Its ticket is waited for, so that it is out of that memory, and it is not used again. The self-test
- * meets it first, in memory of the library. */
+ * answer was given. Its ticket is waited for, for timeout_ms at least, so that it is out of that memory, and it is not used
+ * again. One that keeps the ticket for longer cannot be kept from writing there late; the self-test meets most of them
+ * first, in memory of the library. */
+static struct svmx__deadline patience_with(const struct svmx__part *part) {
+    const struct svmx__deadline deadline = svmx__deadline_of(part);
+    const uint64_t least = part->device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS;
+    if (!part->device->host_memory || deadline.ns >= least) return deadline;
+    return (struct svmx__deadline){least, "timeout_ms"};
+}
+
 static enum svmx_status refuse_ticket(struct svmx__part *part, enum svmx_status status) {
     (void)snprintf(part->reason, sizeof part->reason, "submit answered a ticket, but HOST_MEMORY must be done at once");
     svmx__device_lost(part, true);
@@ -77,7 +87,7 @@ static enum svmx_status refuse_ticket(struct svmx__part *part, enum svmx_status 
 }
 
 static enum svmx_status retire_ticket(struct svmx__part *part) {
-    const struct svmx__deadline deadline = svmx__deadline_of(part);
+    const struct svmx__deadline deadline = patience_with(part);
     enum svmx_status status = wait_for_ticket(part, &deadline);
     if (status != SVMX_OK) note_wait_failure(part, status, &deadline);
     /* A process that was killed writes no more: what it had can be used again. */
@@ -87,8 +97,7 @@ static enum svmx_status retire_ticket(struct svmx__part *part) {
 }
 
 /* Of a device that is watched each launch is, and whatever was drawn, but for what the reference code did: there is nothing
- * to compare it with. Chains and stretches are not: what is to be compared is in
- * none. */
+ * to compare it with. Chains and stretches are not: what is to be compared is in none. */
 static bool is_to_compare(const struct svmx__part *part) {
     const struct svmx__device *device = part->device;
     if (!part->batch || part->links || part->joined || part->stretched) return false;

@@ -5,8 +5,9 @@
  *                         !=                          the reference code is the third, and decides: who differs from it
  *                                                     was wrong, and does not get the operation again
  *
- * Called by collect.c, of a device that is watched or a launch that was drawn (verify.c), before anything of its results
- * reaches the caller. The second run has memory of its own and goes through the stages like any other. Bytes are
+ * Called by collect.c, of a device that is watched or a launch that was drawn (verify.c), before its results
+ * are given out: nothing of them reaches the caller, unless the device computed them in the caller's memory, where they are
+ * then redone. The second run has memory of its own and goes through the stages like any other. Bytes are
  * compared, not numbers: a NaN is equal to itself.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -3,7 +3,7 @@
  *
  * LOCKS, in the order in which they may be taken: executor->admission, executor->publishing, device->queue.lock,
  * pool->lock, batch->lock.
- * None is held while a plugin runs. docs/ARCHITECTURE.md says the same.
+ * None is held while a plugin runs. docs/ARCHITECTURE.md says the same, and names the locks of src/isolate, which are.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -209,7 +209,8 @@ void svmx__devices_free(struct svmx_executor *executor);
 static inline struct svmx__life *svmx__life_of(const struct svmx__device *device) {
     return atomic_load_explicit(&device->life, memory_order_acquire);
 }
-/* Does its instance keep a launch past its deadline? Then it is asked for nothing more: who calls it may wait for ever. */
+/* Does its instance keep a launch past its deadline? Then it is asked for nothing more: who calls it may wait for
+ * ever. */
 static inline bool svmx__life_is_abandoned(const struct svmx__life *life) {
     return atomic_load_explicit(&life->abandoned, memory_order_relaxed);
 }
@@ -222,8 +223,8 @@ enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life 
 void svmx__life_replace(struct svmx__life *life);
 /* It never served. NULL is fine. */
 void svmx__life_discard(struct svmx__life *life);
-/* Nothing of the device is under way any more: says of each life whether its instance may be closed. Then, once pipelines
- * are gone, gives back what the lives hold. */
+/* Nothing of the device is under way any more: says of each life whether its instance may be closed. Then, once
+ * pipelines are gone, gives back what the lives hold. */
 void svmx__lives_settle(struct svmx__device *device);
 /* Ends the process that a life has to itself; `how` is told as the reason. false: it has none, or other devices compute
  * there, too. */
@@ -282,7 +283,8 @@ bool svmx__verify_draw(struct svmx_executor *executor, uint64_t share);
 
 /* ---- compare.c ---- */
 
-/* Computes a part that a device answered once more elsewhere, and compares. WRONG_RESULT: the operation is quarantined. */
+/* Computes a part that a device answered once more elsewhere, and compares. WRONG_RESULT: the operation is
+ * quarantined. */
 enum svmx_status svmx__compare(struct svmx__part *part);
 
 /* ---- pipeline.c ---- */
@@ -331,8 +333,8 @@ void svmx__results_reset(struct svmx_batch *batch);
 
 /* ---- copy.c ---- */
 
-/* All inputs of a part to a staging buffer, from `offset` on; all outputs from one to the caller's memory. `bytes` is how
- * many lie in the buffer. */
+/* All inputs of a part to a staging buffer, from `offset` on; all outputs from one to the caller's memory. `bytes` is
+ * how many lie in the buffer. */
 void svmx__copy_in(const struct svmx__part *part, void *staging, uint64_t offset, uint64_t bytes);
 void svmx__copy_out(const struct svmx__part *part, const void *staging, uint64_t bytes);
 /* The same of one piece of memory. */
@@ -340,7 +342,8 @@ void svmx__copy_run(struct svmx_executor *executor, void *to, const void *from, 
 
 /* ---- guard.c: bytes around the outputs of a launch ---- */
 
-/* Before a launch of a part that was placed; may push commands, which come before the barrier in front of its dispatch. */
+/* Before a launch of a part that was placed; may push commands, which come before the barrier in front of its
+ * dispatch. */
 void svmx__guard_lay(struct svmx__part *part);
 /* After it. BACKEND: they are not what they were. */
 enum svmx_status svmx__guard_check(struct svmx__part *part);
@@ -370,8 +373,8 @@ uint32_t svmx__policy_allows(const struct svmx__policy *policy, uint32_t kind, u
 
 /* ---- contention.c ---- */
 
-/* Whether something else wants the cores. Watched by a thread of its own, which sleeps while nothing is computed; where the
- * system does not tell there is none. Stop is safe without a start. */
+/* Whether something else wants the cores. Watched by a thread of its own, which sleeps while nothing is computed; where
+ * the system does not tell there is none. Stop is safe without a start. */
 void svmx__contention_start(struct svmx_executor *executor);
 void svmx__contention_stop(struct svmx_executor *executor);
 
@@ -396,20 +399,20 @@ uint32_t svmx__route_consider(struct svmx__part *part);
 bool svmx__route_is_ready(const struct svmx_executor *executor, uint32_t op, uint64_t bucket, uint32_t device);
 /* Sends a part to a device that is ready, whatever the table says. */
 void svmx__route_to(struct svmx__part *part, uint32_t device);
-/* Publishes anew which devices serve an operation, and for which buckets they are ready. After devices were found or lost, an operation was refused, or a
- * pipeline is there. */
+/* Publishes anew which devices serve an operation, and for which buckets they are ready. After devices were found or
+ * lost, an operation was refused, or a pipeline is there. */
 void svmx__route_publish(struct svmx_executor *executor, uint32_t op);
 /* The same for all numbers, also those that no operation has yet. */
 void svmx__route_publish_all(struct svmx_executor *executor);
 
 /* ---- prepare.c: the pipeline of a part: cached, or built and proved ---- */
 
-/* Sets part->pipeline, pinned where that is needed. UNSUPPORTED, WRONG_RESULT or the plugin's error: this device does not
- * serve this operation, and is not asked again. */
+/* Sets part->pipeline, pinned where that is needed. UNSUPPORTED, WRONG_RESULT or the plugin's error: this device does
+ * not serve this operation, and is not asked again. */
 enum svmx_status svmx__prepare(struct svmx__part *part);
 
-/* Steps of it, for the builder. Build sets made->compiled. File tells the log of a refusal and takes made->compiled; the
- * entry that counts may be another thread's. Drop takes NULL. */
+/* Steps of it, for the builder. Build sets made->compiled. File tells the log of a refusal and takes made->compiled;
+ * the entry that counts may be another thread's. Drop takes NULL. */
 enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct svmx__op *op,
                                       const struct svmx_pipeline_desc *desc, struct svmx__pipeline *made,
                                       struct svmx__text *why);
@@ -424,11 +427,11 @@ bool svmx__verdict_counts(enum svmx_status verdict);
 
 /* ---- profile.c: the model on disk ---- */
 
-/* Fills the model from the file, once devices are known and before the first batch. Cannot fail: a file that is not there
- * is no matter, and one that cannot be used is ignored with a word in the log. */
+/* Fills the model from the file, once devices are known and before the first batch. Cannot fail: a file that is not
+ * there is no matter, and one that cannot be used is ignored with a word in the log. */
 void svmx__profile_load(struct svmx_executor *executor);
-/* Writes what was learned. OK also if there is nothing to keep: the profile is off, only one device beside the reference
- * takes part, or nothing is new. Blocks on the disk. PERMISSION, SYSTEM, MEMORY. */
+/* Writes what was learned. OK also if there is nothing to keep: the profile is off, only one device beside the
+ * reference takes part, or nothing is new. Blocks on the disk. PERMISSION, SYSTEM, MEMORY. */
 enum svmx_status svmx__profile_save(const struct svmx_executor *executor, struct svmx__text *why);
 
 /* ---- kept.c: compiled pipelines on disk ---- */
@@ -477,8 +480,8 @@ struct svmx__racer {
     enum svmx_status status;     /* OK, or why it is out */
 };
 
-/* Has them run an example by turns, for a bounded time, and fills in their times. One that fails is out, with the reason of
- * the last one in `why`; on TIMEOUT the device may still be running it. Who may call it is as above. */
+/* Has them run an example by turns, for a bounded time, and fills in their times. One that fails is out, with the
+ * reason of the last one in `why`; on TIMEOUT the device may still be running it. Who may call it is as above. */
 void svmx__trial(struct svmx__device *device, const struct svmx__op *op, struct svmx__racer *racers, uint32_t count,
                  struct svmx__text *why);
 /* The first one, unless a later one was clearly faster. NULL: all are out. */

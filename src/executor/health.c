@@ -48,12 +48,12 @@ static void take_strike_away(struct svmx__health *health) {
 }
 
 static void forget_old_strikes(struct svmx__health *health, uint64_t now_ns) {
-    while (health->strikes && now_ns - health->strike_ns[0] > SVMX__STRIKE_WINDOW_NS) take_strike_away(health);
+    while (health->strikes && now_ns > health->strike_ns[0] + SVMX__STRIKE_WINDOW_NS) take_strike_away(health);
 }
 
 /* Twice as long as the last time, unless that is long ago. */
 static void rest(struct svmx__health *health, uint64_t now_ns, uint32_t state) {
-    const bool was_well = health->returned_ns && now_ns - health->returned_ns >= SVMX__REST_MAX_NS;
+    const bool was_well = health->returned_ns && now_ns >= health->returned_ns + SVMX__REST_MAX_NS;
     health->rest_ns = health->rest_ns && !was_well ? 2 * health->rest_ns : SVMX__REST_NS;
     if (health->rest_ns > SVMX__REST_MAX_NS) health->rest_ns = SVMX__REST_MAX_NS;
     set_to_compare(health, 0);

@@ -4,7 +4,8 @@
  *   log -> lines (log_read.c) -> shadow runs found -> for each batch: choose, compare, tell (choice.c) -> sums
  *
  * What is told is what the log has of the device that was chosen now: its own line, or a shadow run. If it has nothing, what
- * was recorded is told instead, so that the model is never worse off than the one that wrote the log. Time is read off the log; there is no clock and no chance here.
+ * was recorded is told instead, so that the model is never worse off than the one that wrote the log. Time is read off
+ * the log; there is no clock and no chance here.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,8 @@
 /*
- * stages.h: the seven stages of the spine, in order. pipeline.c calls them, nobody else does, and they do not call
- * one another.
+ * stages.h: the seven stages of the spine, in order. pipeline.c calls them for the parts of a batch, with chain.c and
+ * stretch.c for several at once. Launches of the library's own go through stage, dispatch and collect, too: selftest.c,
+ * compare.c, bandwidth.c. So two stages come back to others: stage, which has a new pipeline proved where no builder
+ * does, and collect, which has a launch compared.
  *
  *   submit -> bucket -> route -> stage -> dispatch -> collect -> learn
  *
@@ -26,8 +28,8 @@ enum svmx_status svmx__bucket(struct svmx_batch *batch);
 /* 3. Chooses part->device. Cannot fail: the reference code serves everything. No lock and no allocation, but
  * for the first part of an operation and size, and while a pipeline is wanted. */
 void svmx__route(struct svmx__part *part);
-/* Under the policy `split`: cuts a part that was routed, if two devices are faster than one. true: its piece is the last part of
- * the batch, and parts may have moved. While no part of the level is under way. */
+/* Under the policy `split`: cuts a part that was routed, if two devices are faster than one. true: its piece is the
+ * last part of the batch, and parts may have moved. While no part of the level is under way. */
 bool svmx__split(struct svmx_batch *batch, uint32_t part);
 /* After a failure: chooses another device that computes in the calling thread. false: there was no failure, or the
  * policy is gpu. */

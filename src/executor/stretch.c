@@ -1,6 +1,6 @@
 /*
- * stretch.c: see stretch.h: stages, dispatches and collects levels of a batch as one list of commands. stretch_place.c knows where
- * everything lies, stretch_commands.c what is to be done.
+ * stretch.c: see stretch.h: stages, dispatches and collects levels of a batch as one list of commands. stretch_place.c
+ * knows where everything lies, stretch_commands.c what is to be done.
  *
  * Where the device uses staging memory in place, nothing is copied. The memory is that of the first part, whom collect knows.
  *

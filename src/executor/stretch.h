@@ -20,8 +20,9 @@ enum svmx_status svmx__stretches_begin(struct svmx_batch *batch);
  * and charged, and all others are `joined`. */
 bool svmx__stretch_join(struct svmx_batch *batch);
 
-/* The first part of a stretch: stages, dispatches and collects all of it, and learns from every part but the first. An error
- * leaves every part as it was before svmx__stretch_join, and batch->stretch.apart set: its first level is to begin anew. */
+/* The first part of a stretch: stages, dispatches and collects all of it, and learns from every part but the first. After an
+ * error no part is joined any more and batch->stretch.apart is set: its first level is to begin anew. The first part is
+ * routed to another device and has the failure in its receipt, but for MEMORY, which is nobody's failure. */
 enum svmx_status svmx__stretch_run(struct svmx__part *head);
 
 /* What collect does with results that are there. */

@@ -60,7 +60,7 @@ static struct svmx__lane *lane_make(struct svmx__channel *channel) {
     int ends[2];
     struct svmx__lane *lane = calloc(1, sizeof *lane);
     if (!lane) return NULL;
-    *lane = (struct svmx__lane){.socket = -1, .request = {.file = -1}, .answer = {.file = -1}};
+    *lane = (struct svmx__lane){.socket = -1, .request = {.file = -1}, .answer = {.file = -1, .plain = true}};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         lane_free(lane);
         return NULL;

@@ -4,10 +4,11 @@
  *   thread of the program  --lane-->  thread of svmx-host     one call at a time on each; a lane is a socket
  *   another thread         --lane-->  another thread
  *
- * So calls run beside one another over there as they do here. A lane is made when one is wanted and none is idle; who keeps
- * one has a thread of svmx-host to itself, as the submitter of a device must. The process is gone once a lane ends or a call
- * is not answered in time: then it is killed, and every call from now on says so. Called by proxy.c. Knows processes and
- * messages, nothing of what they mean.
+ * So calls run beside one another over there as they do here. A lane is made when one is wanted and none is idle; who
+ * keeps one has a thread of svmx-host to itself, as the submitter of a device must. The process is gone once a lane
+ * ends, a call is not answered in time, or proxy.c has no more use for it: then it is killed, its lanes are closed as
+ * they come back, and every call from now on says so. Called by proxy.c. Knows processes and messages, nothing of what
+ * they mean.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +45,8 @@ struct svmx__lane *svmx__lane_take(struct svmx__channel *channel);
 /* Gives it back, or only what its messages hold, if it is to be used again by the same thread. NULL is fine. */
 void svmx__lane_give(struct svmx__channel *channel, struct svmx__lane *lane);
 
-/* Sends lane->request and waits for lane->answer. false: the process is gone, or is now, since it did not answer in time. */
+/* Sends lane->request and waits for lane->answer. false: the process is gone, or is now, since it did not answer in
+ * time. */
 bool svmx__lane_call(struct svmx__channel *channel, struct svmx__lane *lane, uint64_t limit_ns);
 
 /* Kills the process; `how` is told as the reason of its end. */

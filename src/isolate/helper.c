@@ -64,7 +64,8 @@ static bool make_pair(int ends[2]) {
     return false;
 }
 
-/* What it has as standard files: nothing to read, and what drivers print goes to standard error. 0, or an error number. */
+/* What it has as standard files: nothing to read, and what drivers print goes to standard error. 0, or an error
+ * number. */
 static int choose_files(posix_spawn_file_actions_t *actions, int control) {
     const bool errors = fcntl(STDERR_FILENO, F_GETFD) >= 0;
     int error = posix_spawn_file_actions_adddup2(actions, control, SVMX__HOST_CONTROL);

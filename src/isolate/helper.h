@@ -1,9 +1,10 @@
 /*
  * helper.h: a process of ours that runs the program svmx-host: found, started, asked how it ended.
  *
- * A child of the embedding program, so a few rules: it has a process group of its own (^C is for the program), default signals,
- * no file of the program's but standard error, and it ends by itself once its control socket is closed. The program may
- * wait for all its children, ours among them: then how it ended is not known, and nothing else is lost. Called by channel.c.
+ * A child of the embedding program, so a few rules: it has a process group of its own (^C is for the program), default
+ * signals, no file of the program's but standard error, and it ends by itself once its control socket is closed. The
+ * program may wait for all its children, ours among them: then how it ended is not known, and nothing else is lost.
+ * Called by channel.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,8 +22,9 @@ struct svmx__helper {
     char how[96];
 };
 
-/* Starts it; `title` is shown by ps. Looked for beside the plugin `path`, then in the folders of `backend_path`, then where
- * plugins are installed; its file must be as safe as a plugin's. SYSTEM (also: it is not there), PERMISSION, MEMORY. */
+/* Starts it; `title` is shown by ps. Looked for beside the plugin `path`, then in the folders of `backend_path`, then
+ * where plugins are installed; its file must be as safe as a plugin's. SYSTEM (also: it is not there), PERMISSION,
+ * MEMORY. */
 enum svmx_status svmx__helper_start(struct svmx__helper *helper, const char *path, const char *backend_path,
                                     const char *title, struct svmx__text *why);
 

@@ -1,9 +1,9 @@
 /*
  * host.c: main of svmx-host, see host.h: lanes and answers.
  *
- * The control socket brings the ends of lanes, one after another; each gets a thread, which answers its calls until it is
- * closed. When the control socket is closed, by the proxy or by the end of its process, this one ends as well, whatever it
- * is doing.
+ * The control socket brings the ends of lanes, one after another; each gets a thread, which answers its calls until it
+ * is closed. When the control socket is closed, by the proxy or by the end of its process, this one ends as well,
+ * whatever it is doing.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -113,8 +113,8 @@ int main(void) {
     while (svmx__wire_receive(SVMX__HOST_CONTROL, &message, UINT64_MAX) == SVMX__WIRE_DONE)
         start_lane(svmx__wire_take_file(&message));
     svmx__wire_free(&message);
-    /* Else nobody is there to close it for, and what drivers do at exit could wait for work of theirs, or for the loader,
-     * which one that hangs while it is loaded holds. acquire: pairs with host_open.c */
+    /* Else nobody is there to close it for, and what drivers do at exit could wait for work of theirs, or for the
+     * loader, which one that hangs while it is loaded holds. acquire: pairs with host_open.c */
     if (!atomic_load_explicit(&hosted.closed, memory_order_acquire)) _exit(0);
     return 0;
 }

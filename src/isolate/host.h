@@ -6,8 +6,8 @@
  *   host_calls.c   memory and pipelines
  *   host_submit.c  launches: submit and wait
  *
- * It trusts its proxy, which is its parent, and believes nothing of the plugin: whatever that does to this process is what
- * this process is for.
+ * It trusts its proxy, which is its parent, and believes nothing of the plugin: whatever that does to this process is
+ * what this process is for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -22,8 +22,8 @@ static enum svmx_status map_shadow(struct hosted *hosted, struct hosted_memory *
     return SVMX_OK;
 }
 
-/* Where kernels compute in the host's memory anyway the plugin may take the proxy's as it is: nothing is copied then. One
- * that does not is not asked again, and what it said to that is nobody's business. */
+/* Where kernels compute in the host's memory anyway the plugin may take the proxy's as it is: nothing is copied then.
+ * One that does not is not asked again, and what it said to that is nobody's business. */
 static bool import(struct hosted *hosted, uint32_t device, struct svmx_memory_desc desc, struct hosted_memory *memory) {
     const struct svmx_backend *instance = &hosted->backend.instance;
     const size_t lines = svmx__host_lines->count;

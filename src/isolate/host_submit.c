@@ -1,12 +1,12 @@
 /*
- * host_submit.c: launches of the plugin that svmx-host runs: commands with pointers again, and copies between its memory and
- * that of the proxy.
+ * host_submit.c: launches of the plugin that svmx-host runs: commands with pointers again, and copies between its
+ * memory and that of the proxy.
  *
  *   shadow  --before submit-->  the plugin's memory     every span that a command may read, or leave as it was
  *   shadow  <--after wait-----  the plugin's memory     every span that a command may write, if all went well
  *
- * The proxy's side writes a shadow before it submits and reads it after it waited, never between. Memory that the plugin
- * imported is its own shadow: nothing is copied.
+ * The proxy's side writes a shadow before it submits and reads it after it waited, never between. Memory that the
+ * plugin imported is its own shadow: nothing is copied.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,25 +22,30 @@ struct touch {
     uint64_t offset, bytes;
 };
 
+struct touches {
+    struct touch *all;
+    size_t count, capacity;
+};
+
 /* One submission: kept while it has a ticket. */
 struct launch {
     struct launch *next;
     uint64_t ticket;
     struct svmx__wire request; /* arrays of the dispatches lie in it */
-    struct touch *written;
-    size_t written_count, written_capacity;
+    struct touches written;
 };
 
 /* While a submission is read. */
 struct reading {
     struct svmx__wire *request;
     struct launch *launch;
-    bool failed; /* a span outside of its memory, or no memory */
+    struct touches copied; /* from their shadows: a stretch names all of its memory in each of its launches */
+    bool failed;           /* a span outside of its memory, or no memory */
 };
 
 static void launch_free(struct launch *launch) {
     svmx__wire_free(&launch->request);
-    free(launch->written);
+    free(launch->written.all);
     free(launch);
 }
 
@@ -57,15 +62,23 @@ static struct hosted_memory *get_memory(struct svmx__wire *request) {
 /* BOUND: a kernel has it as its output, and may leave some of it as it was. */
 enum use { READ, WRITTEN, BOUND, PRIVATE };
 
-static void note_written(struct reading *reading, const struct touch *touch) {
-    struct launch *launch = reading->launch;
-    void *array = launch->written;
-    if (!svmx__grow(&array, &launch->written_capacity, launch->written_count + 1, sizeof *launch->written)) {
+static bool covers(const struct touch *whole, const struct touch *part) {
+    return whole->memory == part->memory && part->offset >= whole->offset &&
+           part->offset - whole->offset <= whole->bytes && part->bytes <= whole->bytes - (part->offset - whole->offset);
+}
+
+/* false: it is among them already, or there is no memory. */
+static bool note(struct reading *reading, struct touches *touches, const struct touch *touch) {
+    for (size_t i = touches->count; i-- > 0;)
+        if (covers(&touches->all[i], touch)) return false;
+    void *array = touches->all;
+    if (!svmx__grow(&array, &touches->capacity, touches->count + 1, sizeof *touches->all)) {
         reading->failed = true;
-        return;
+        return false;
     }
-    launch->written = array;
-    launch->written[launch->written_count++] = *touch;
+    touches->all = array;
+    touches->all[touches->count++] = *touch;
+    return true;
 }
 
 static struct svmx_span get_span(struct reading *reading, enum use use) {
@@ -76,8 +89,9 @@ static struct svmx_span get_span(struct reading *reading, enum use use) {
     if (!is_inside(memory, offset, bytes)) {
         reading->failed = true;
     } else if (memory->shadow && memory->shadow != memory->host && bytes) {
-        if (use == READ || use == BOUND) memcpy(memory->host + offset, memory->shadow + offset, (size_t)bytes);
-        if (use == WRITTEN || use == BOUND) note_written(reading, &touch);
+        if ((use == READ || use == BOUND) && note(reading, &reading->copied, &touch))
+            memcpy(memory->host + offset, memory->shadow + offset, (size_t)bytes);
+        if (use == WRITTEN || use == BOUND) (void)note(reading, &reading->launch->written, &touch);
     }
     return (struct svmx_span){memory->memory, offset, bytes};
 }
@@ -139,8 +153,8 @@ static struct svmx_command get_command(struct reading *reading) {
 
 /* What a launch wrote becomes visible to the other side. */
 static void publish(const struct launch *launch) {
-    for (size_t i = 0; i < launch->written_count; i++) {
-        const struct touch *touch = &launch->written[i];
+    for (size_t i = 0; i < launch->written.count; i++) {
+        const struct touch *touch = &launch->written.all[i];
         memcpy(touch->memory->shadow + touch->offset, touch->memory->host + touch->offset, (size_t)touch->bytes);
     }
 }
@@ -181,6 +195,7 @@ static enum svmx_status submit_launch(struct hosted *hosted, struct svmx__wire *
     struct svmx_command *commands = count <= request->count ? calloc(count + 1, sizeof *commands) : NULL;
     if (!commands) return svmx__host_fail(hosted, SVMX_ERR_MEMORY, "submit: no memory for a list");
     const enum svmx_status status = hand_over(hosted, &reading, &submission, commands, &launch->ticket);
+    free(reading.copied.all);
     free(commands);
     return status;
 }

@@ -86,8 +86,8 @@ static void keep(const struct svmx__probe_config *config, int folder, const stru
 
 /* ---- trying ----------------------------------------------------------------------------------------------------- */
 
-/* A host for a proxy, which has no use for the other upcalls: it passes options on and keeps the last error to itself, since the
- * plugin will log all that again when it is loaded. */
+/* A host for a proxy, which has no use for the other upcalls: it passes options on and keeps the last error to itself,
+ * since the plugin will log all that again when it is loaded. */
 struct listener {
     struct svmx_host base; /* first: it is given back */
     const struct svmx_host *host;

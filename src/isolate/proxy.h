@@ -3,9 +3,9 @@
  *
  *   core  -->  proxy.c  ==socket==>  svmx-host  -->  plugin  -->  driver
  *
- * A crash of the driver, a kill, a call that never returns: all become SVMX_ERR_DEVICE_LOST, and what the core does about
- * that is what it does about any device that is lost. docs/ISOLATION.md says what it costs. Called by registry.c, which opens
- * a proxy in place of a plugin that the setting `isolate` names, and by probe.c.
+ * A crash of the driver, a kill, a call that never returns: all become SVMX_ERR_DEVICE_LOST, and what the core does
+ * about that is what it does about any device that is lost. docs/ISOLATION.md says what it costs. Called by registry.c,
+ * which opens a proxy in place of a plugin that the setting `isolate` names, and by probe.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,10 +23,10 @@ struct svmx__proxy_config {
 };
 
 /*
- * Starts the process and has it open the plugin. `host` gets the lines that the plugin logs and, on failure, the reason. What
- * the plugin answered, or ARGUMENT: it has a device that works in the caller's memory, which another process does not see;
- * DEVICE_LOST: it died, or did not answer in time; PERMISSION, SYSTEM: no process; MEMORY. On OK the backend is
- * the caller's, closed by its `close` as any other.
+ * Starts the process and has it open the plugin. `host` gets the lines that the plugin logs and, on failure, the
+ * reason. What the plugin answered, or ARGUMENT: it has a device that works in the caller's memory, which another
+ * process does not see; DEVICE_LOST: it died, did not answer in time, or answered nonsense; PERMISSION, SYSTEM: no
+ * process; MEMORY. On OK the backend is the caller's, closed by its `close` as any other.
  */
 enum svmx_status svmx__proxy_open(const struct svmx__proxy_config *config, const struct svmx_host *host,
                                   struct svmx_backend *backend);
@@ -34,8 +34,8 @@ enum svmx_status svmx__proxy_open(const struct svmx__proxy_config *config, const
 /* The process of a backend that svmx__proxy_open gave. */
 pid_t svmx__proxy_process(const struct svmx_backend *backend);
 
-/* Ends its process now, whatever that is doing; `how` is told as the reason. For a launch that never ends: once this has returned
- * nobody over there writes into memory of ours. */
+/* Ends its process now, whatever that is doing, and closes its sockets; `how` is told as the reason. For a launch that
+ * never ends: once this has returned nobody over there writes into memory of ours. */
 void svmx__proxy_kill(const struct svmx_backend *backend, const char *how);
 
 #endif

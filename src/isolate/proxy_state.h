@@ -37,8 +37,8 @@ struct svmx_memory {
 SVMX_PRINTF(3, 4)
 enum svmx_status svmx__proxy_fail(const struct proxy *proxy, enum svmx_status status, const char *format, ...);
 
-/* Sends what is in the lane's request; the answer is at its outputs then. Lines that came with it are logged. `lane` may be
- * NULL: there was none to be had. */
+/* Sends what is in the lane's request; the answer is at its outputs then. Lines that came with it are logged. `lane`
+ * may be NULL: there was none to be had. */
 enum svmx_status svmx__proxy_ask(struct proxy *proxy, struct svmx__lane *lane, uint64_t limit_ns);
 /* The same, and takes the `count` words of the outputs; they are set on OK only. */
 enum svmx_status svmx__proxy_ask_for(struct proxy *proxy, struct svmx__lane *lane, uint64_t limit_ns, uint64_t *words,

@@ -164,21 +164,27 @@ static void take_file(struct svmx__wire *wire, struct msghdr *header) {
     }
 }
 
-/* As many bytes as there are, up to `bytes`; 0 = the end. */
+/* As many bytes as there are, up to `bytes`. What has come already costs one call. */
 static enum svmx__wire_end receive_some(int socket, struct svmx__wire *wire, void *to, size_t bytes, uint64_t end_ns,
                                         size_t *got) {
     _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
     for (;;) {
+        struct iovec part = {to, bytes};
+        struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+        if (!wire->plain) {
+            header.msg_control = room;
+            header.msg_controllen =
+                CMSG_LEN(sizeof(int)); /* not all of it: filled up, there is room for a second file */
+        }
+        const ssize_t now = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        if (now > 0) {
+            take_file(wire, &header);
+            *got = (size_t)now;
+            return SVMX__WIRE_DONE;
+        }
+        if (now == 0 || !may_try_again()) return SVMX__WIRE_GONE;
         const enum svmx__wire_end end = await(socket, POLLIN, end_ns);
         if (end != SVMX__WIRE_DONE) return end;
-        struct iovec part = {to, bytes};
-        struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
-        const ssize_t now = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-        if (now < 0 && may_try_again()) continue;
-        if (now <= 0) return SVMX__WIRE_GONE;
-        take_file(wire, &header);
-        *got = (size_t)now;
-        return SVMX__WIRE_DONE;
     }
 }
 

@@ -4,9 +4,9 @@
  *   [bytes of what follows] [word] [word] [length][bytes, filled up to a word] ...        a word is a uint64_t
  *
  * A message may carry a file descriptor. Both ends run on one machine and come from one build, so numbers are as the
- * machine has them. Byte strings begin at a word in memory, so that arrays in them can be used in place. What is read is
- * checked against the length of the message: the other side may have been hit by anything. Knows nothing of what messages
- * mean (calls.h).
+ * machine has them. Byte strings begin at a word in memory, so that arrays in them can be used in place. What is read
+ * is checked against the length of the message: the other side may have been hit by anything. Knows nothing of what
+ * messages mean (calls.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +24,7 @@ struct svmx__wire {
     size_t at;              /* the next to be read */
     bool broken;            /* no memory while it was written, or read past its end */
     int file;               /* that goes or came with it; -1 = none */
+    bool plain;             /* no file is taken when it is received: one that comes is closed */
 };
 
 enum svmx__wire_end { SVMX__WIRE_DONE, SVMX__WIRE_LATE, SVMX__WIRE_GONE };
@@ -44,8 +45,8 @@ const char *svmx__wire_get_text(struct svmx__wire *wire);
 /* The file that came with it, now the caller's; -1 = none. */
 int svmx__wire_take_file(struct svmx__wire *wire);
 
-/* Send and receive one whole message until `end_ns` of svmx__clock_ns. GONE: the other side is, or what came is no message. A
- * file that is sent stays the sender's to close. */
+/* Send and receive one whole message until `end_ns` of svmx__clock_ns. GONE: the other side is, or what came is no
+ * message. A file that is sent stays the sender's to close. */
 enum svmx__wire_end svmx__wire_send(int socket, const struct svmx__wire *wire, uint64_t end_ns);
 enum svmx__wire_end svmx__wire_receive(int socket, struct svmx__wire *wire, uint64_t end_ns);
 

@@ -88,8 +88,8 @@ static void sign(struct signed_message *one, uint64_t seed, uint64_t index) {
 }
 
 /*
- * R has a part of order 2 that is not in the equation. libsodium up to 1.0.18 refuses it, later ones do not: a device that says one
- * thing beside a library that says the other is found by its first example.
+ * R has a part of order 2 that is not in the equation. libsodium up to 1.0.18 refuses it, later ones do not: a device
+ * that says one thing beside a library that says the other is found by its first example.
  */
 static const struct signed_message mixed_order = {
     {0xbd, 0xa2, 0x31, 0xee, 0x1e, 0x4a, 0xb5, 0x9a, 0xd6, 0x68, 0x86, 0xed, 0xc0, 0xa9, 0xbb, 0x14,

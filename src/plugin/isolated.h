@@ -1,6 +1,6 @@
 /*
- * isolated.h: plugins that run in processes of their own, one for each instance: the list that the user writes, and what is kept
- * of such a plugin to start them (src/isolate does that).
+ * isolated.h: plugins that run in processes of their own, one for each instance: the list that the user writes, and
+ * what is kept of such a plugin to start them (src/isolate does that).
  *
  * Called by registry.c.
  *

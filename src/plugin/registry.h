@@ -7,11 +7,11 @@
  *
  * Called by executor.c at open and close. Knows nothing of devices' work, caches or batches.
  *
- * ORDER. What SUPERVM_BACKENDS names comes first, as written. Of the rest: levelzero, opencl, simd, then others by name,
- * then the reference code. GPUs come before the CPU because they are what one installs a plugin for, Level Zero before
- * OpenCL because both may show the same device and it is the thinner layer; a stranger's plugin never displaces ours
- * unless the user names it. Of one name the first wins, linked in before files, also where it is then refused: which file
- * is used must not depend on which is broken.
+ * ORDER. What SUPERVM_BACKENDS names comes first, as written. Of the rest: levelzero, opencl, simd, then others by
+ * name, then the reference code. GPUs come before the CPU because they are what one installs a plugin for, Level Zero
+ * before OpenCL because both may show the same device and it is the thinner layer; a stranger's plugin never displaces
+ * ours unless the user names it. Of one name the first wins, linked in before files, also where it is then refused:
+ * which file is used must not depend on which is broken.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +48,8 @@ struct svmx__load_entry {
 /* Gives each backend a host of its own, so that its log lines and its options are its own. */
 struct svmx__host_maker {
     void *user;
-    /* `select`: the device part of the user's items for this backend, joined by ',', or NULL; copied. NULL = no memory. */
+    /* `select`: the device part of the user's items for this backend, joined by ',', or NULL; copied. NULL = no
+     * memory. */
     const struct svmx_host *(*make)(void *user, const char *backend, const char *select);
     void (*release)(void *user, const struct svmx_host *host);
     /* Last error line that the backend logged through this host, or "". */
@@ -85,22 +86,25 @@ struct svmx__registry {
 
 /* Finds, checks and opens. A candidate that fails is an entry in the report, not an error, unless the user demanded it
  * (+name). On error nothing stays open. Errors: ARGUMENT (grammar, relative path), UNKNOWN (a name that is neither
- * linked in nor found as NAME.so, to be used or isolated; lists the known ones), BACKEND (a demanded backend did not load), MEMORY. */
+ * linked in nor found as NAME.so, to be used or isolated; lists the known ones), BACKEND (a demanded backend did not
+ * load), MEMORY. */
 enum svmx_status svmx__registry_open(struct svmx__registry *registry, const struct svmx__registry_config *config,
                                      struct svmx__text *why);
 
-/* Opens another instance of the plugin of `like`, which is this registry's; `opened` is set on OK only. A plugin that is sick
- * may take long. What the plugin answered, or BACKEND, MEMORY. Any thread. */
+/* Opens another instance of the plugin of `like`, which is this registry's; `opened` is set on OK only. A plugin that
+ * is sick may take long. What the plugin answered, or BACKEND, MEMORY. Any thread. */
 enum svmx_status svmx__registry_reopen(const struct svmx__registry *registry, const struct svmx__backend *like,
                                        struct svmx__backend *opened, struct svmx__text *why);
 /* Closes such an instance, and gives its host back. Before svmx__registry_close. */
 void svmx__registry_end(const struct svmx__registry *registry, struct svmx__backend *opened);
-/* Ends the process of an instance that has one of its own: nothing of it is under way afterwards. false: it has none. */
+/* Ends the process of an instance that has one of its own: nothing of it is under way afterwards. false: it has
+ * none. */
 bool svmx__backend_kill(const struct svmx__backend *backend, const char *how);
 /* Marks an instance as abandoned, and ends its process, if it has one. No call of it is under way. */
 void svmx__backend_abandon(struct svmx__backend *backend);
 
-/* Checks the table of an instance that was opened, and makes it one that has every slot that the core knows. BACKEND, MEMORY. */
+/* Checks the table of an instance that was opened, and makes it one that has every slot that the core knows. BACKEND,
+ * MEMORY. */
 enum svmx_status svmx__backend_check(struct svmx__backend *backend, struct svmx__text *reason);
 
 /* Closes every instance that is not abandoned and frees the rest. Shared objects stay loaded: never dlclose. */

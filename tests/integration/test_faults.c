@@ -369,6 +369,37 @@ Test(faults, a_device_on_host_memory_that_answers_a_ticket_later_is_given_up) {
     expect_all_returned();
 }
 
+static void *open_gate_late(void *user) {
+    fake_await(&fake.calls[FAKE_WAIT], 1);
+    fake_gate(false);
+    return user;
+}
+
+/* It is at work in the caller's memory: however short the deadline, it is waited for. */
+Test(faults, a_ticket_of_a_device_on_host_memory_is_waited_for) {
+    struct trial trial;
+    pthread_t thread;
+    fake_start();
+    fake.flags = SVMX_DEVICE_HOST_MEMORY | SVMX_DEVICE_INLINE;
+    struct svmx_options options = fake_options();
+    options.timeout_ms = 60000;
+    options.log = silent;
+    svmx_executor_t *executor = open_with(&options);
+    cr_assert_eq(run_trial(executor).device, 0);
+    fake.ticket_first = true;
+    fake_gate(true);
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    cr_assert_eq(svmx_batch_set_timeout(batch, 1), SVMX_OK);
+    cr_assert_eq(pthread_create(&thread, NULL, open_gate_late, NULL), 0);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    pthread_join(thread, NULL);
+    cr_assert(trial_is_right(&trial));
+    cr_assert_eq(device_at(executor, 0).usable, 0);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
 Test(faults, batches_behind_a_lost_device_do_not_go_to_it) {
     enum { BATCHES = 6 };
     static struct trial trials[BATCHES];

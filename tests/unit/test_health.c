@@ -75,6 +75,15 @@ Test(health, strikes_that_are_older_do_not_count) {
     cr_assert_eq(word().state, SVMX_SUSPECT);
 }
 
+/* Whoever calls took the time before it came to the lock: another may have come first. */
+Test(health, a_strike_from_before_the_last_one_counts_too) {
+    (void)strike();
+    now -= 1;
+    (void)strike();
+    cr_assert_eq(word().strikes, 2);
+    cr_assert(strike());
+}
+
 Test(health, good_launches_take_strikes_away) {
     (void)strike();
     (void)strike();

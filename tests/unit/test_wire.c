@@ -93,6 +93,38 @@ Test(wire, a_file_goes_along) {
     cr_assert_eq(fcntl(pipes[1], F_GETFD), -1, "a file that nobody took is closed with its message");
 }
 
+/* Sends a byte with two files at once, as no wire does. */
+static void send_two_files(int socket, int file) {
+    const int files[2] = {file, file};
+    uint64_t head = 0;
+    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof files)] = {0};
+    struct iovec part = {&head, sizeof head};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct cmsghdr *control = CMSG_FIRSTHDR(&header);
+    control->cmsg_level = SOL_SOCKET;
+    control->cmsg_type = SCM_RIGHTS;
+    control->cmsg_len = CMSG_LEN(sizeof files);
+    memcpy(CMSG_DATA(control), files, sizeof files);
+    cr_assert_eq(sendmsg(socket, &header, 0), (ssize_t)sizeof head);
+}
+
+/* Every copy of the pipe's end is closed: reading finds the end. */
+Test(wire, files_that_nobody_asked_for_do_not_stay) {
+    for (int plain = 0; plain < 2; plain++) {
+        struct svmx__wire in = {.file = -1, .plain = plain};
+        int pipes[2];
+        char byte = 0;
+        cr_assert_eq(pipe(pipes), 0);
+        cr_assert_eq(fcntl(pipes[0], F_SETFL, O_NONBLOCK), 0);
+        send_two_files(ends[0], pipes[1]);
+        (void)close(pipes[1]);
+        cr_assert_eq(svmx__wire_receive(ends[1], &in, soon()), SVMX__WIRE_DONE);
+        cr_assert_eq(in.file >= 0, !plain);
+        svmx__wire_free(&in);
+        cr_assert_eq(read(pipes[0], &byte, 1), 0, "a file is left");
+    }
+}
+
 Test(wire, nobody_answers_in_time) {
     struct svmx__wire in = {.file = -1};
     cr_assert_eq(svmx__wire_receive(ends[1], &in, svmx__clock_ns() + 1000000), SVMX__WIRE_LATE);
