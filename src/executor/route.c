@@ -133,7 +133,7 @@ uint32_t svmx__route_consider(struct svmx__part *part) {
     part->question.op = op;
     part->question.load = (struct svmx__load){part->units, part->work, part->bytes_in + part->bytes_out};
     part->question.hint_ns = part->batch->hint_ns ? hint_of(part) : 0;
-    part->cold = part->chosen = part->refused = false;
+    part->cold = part->chosen = part->refused = part->compared = false;
     part->question.allowed = part->question.serving = serving;
     part->question.fallback = part->question.serving_fallback = fallback_of(executor, serving);
     return serving;
