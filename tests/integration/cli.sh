@@ -620,7 +620,7 @@ if [ -e "$drivers/check.so" ]; then
     exits 0 && out_has ' 0 wrong, 0 refused, 1 not supported'
     verdict "conform: one operation that is not offered is no fault" $?
     call conform "$check" --device 'submit@40=lost'
-    exits 4 && grep -Eq '^eigh_f64 +refused ' "$work/out" && out_has 'the device was given up: ' && out_has ' 0 wrong, '
+    exits 4 && grep -Eq '^vec_add_f32 +refused ' "$work/out" && out_has 'the device was given up: ' && out_has ' 0 wrong, '
     verdict "conform: a device that is lost is a refusal" $?
 else
     skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 18

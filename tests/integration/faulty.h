@@ -130,9 +130,10 @@ static inline bool faulty_is_to_spoil(const struct svmx_command_list *list) {
     if (faulty.fault == FAULT_SHORT && !faulty_command(list, SVMX_COMMAND_COPY_OUT)) return false;
     unsigned char *results = faulty_results(list, &bytes);
     if (!results || !faulty_is_due(faulty.fault)) return false;
+    const bool is_ours = faulty_command(list, SVMX_COMMAND_DISPATCH)->as.dispatch.outputs.memory != NULL;
     unsigned char *before = malloc((size_t)bytes + 1);
     if (!before) abort();
-    memcpy(before, results, (size_t)bytes + 1); /* and the first byte behind it */
+    memcpy(before, results, (size_t)bytes + is_ours); /* and the first byte behind it, unless it is the caller's */
     faulty.spoil = (struct faulty_spoil){results, before, bytes};
     return true;
 }
