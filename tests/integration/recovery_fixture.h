@@ -55,7 +55,7 @@ static inline void await_health(svmx_executor_t *executor, uint32_t health) {
     while (device_at(executor, 0).health != health) usleep(1000);
 }
 static inline void await_rest(svmx_executor_t *executor) {
-    while (atomic_load(&executor->devices[0].health.back_ns) == SVMX__NEVER) usleep(1000);
+    while (atomic_load(&executor->look_ns) == SVMX__NEVER) usleep(1000); /* written last */
 }
 static inline void await_rebuilt(svmx_executor_t *executor, uint32_t lives) {
     while (svmx__life_of(&executor->devices[0])->number < lives) usleep(1000);
