@@ -34,11 +34,11 @@ EXTRA_DIST += \
 	%D%/adr/0009-the-core-measures-variants.md \
 	%D%/adr/0010-arithmetic-is-measured-not-declared.md \
 	%D%/adr/0011-spirv-one-module-a-variant.md \
-	%D%/adr/0020-isolation-by-a-proxy.md \
-	%D%/adr/0021-drivers-are-tried-once.md \
-	%D%/adr/0025-levels-in-one-submission.md \
-	%D%/adr/0026-buffers-the-host-copy-is-whole.md \
-	%D%/adr/0027-loops-are-unrolled-batches.md \
+	%D%/adr/0012-isolation-by-a-proxy.md \
+	%D%/adr/0013-drivers-are-tried-once.md \
+	%D%/adr/0014-levels-in-one-submission.md \
+	%D%/adr/0015-buffers-the-host-copy-is-whole.md \
+	%D%/adr/0016-loops-are-unrolled-batches.md \
 	%D%/examples/README.md \
 	%D%/examples/panels.html \
 	%D%/examples/report.html \

@@ -6,7 +6,7 @@
  *   heap     [buffer][buffer] ... [memory of the stretch that is running]
  *
  * batch.c takes views as arguments, stretch.c places buffers and runs kernels on them, weigh.c counts what is there already.
- * docs/adr/0026 has the reasons.
+ * docs/adr/0015 has the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

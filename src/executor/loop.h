@@ -2,7 +2,7 @@
  * loop.h: a body of tasks that is repeated until conditions hold: svmx_loop_run.
  *
  * loop_plan.c sees which tasks belong to which problem and what is carried on; loop.c runs windows of iterations as batches.
- * docs/adr/0027 has the reasons.
+ * docs/adr/0016 has the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -4,7 +4,7 @@
  *   level 0:  add   mul        one list of commands:   copy in | add, mul | barrier | softmax | copy out
  *   level 1:  softmax          between the launches nothing comes back to the host
  *
- * weigh.c decides where one begins and ends, stretch.c runs it. Called by pipeline.c; docs/adr/0025 has the reasons.
+ * weigh.c decides where one begins and ends, stretch.c runs it. Called by pipeline.c; docs/adr/0014 has the reasons.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
