@@ -4,7 +4,7 @@ EXTRA_DIST += \
 	%D%/BUCKET-CACHE-DESIGN.md \
 	%D%/CHAINS.md \
 	%D%/EMBEDDING.md \
-	%D%/FIGURES.md \
+	%D%/PERFORMANCE.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
 	%D%/ISOLATION.md \
