@@ -20,7 +20,7 @@ static struct svmx__device *likely_device(struct svmx_executor *executor) {
         struct svmx__device *device = &executor->devices[i];
         if (!device->host_memory && svmx__health_serves(&device->health)) return device;
     }
-    return &executor->devices[executor->device_count - 1];
+    return svmx__reference_of(executor);
 }
 
 static enum svmx_status acquire(struct svmx__life *life, uint64_t tenant, uint64_t bytes,
@@ -38,7 +38,7 @@ static struct svmx__block *add_block(struct svmx_batch *batch, uint64_t bytes) {
     block->life = svmx__life_of(likely_device(executor));
     enum svmx_status status = acquire(block->life, batch->tenant, bytes, &block->staging);
     if (status != SVMX_OK) {
-        block->life = svmx__life_of(&executor->devices[executor->device_count - 1]);
+        block->life = svmx__life_of(svmx__reference_of(executor));
         status = acquire(block->life, batch->tenant, bytes, &block->staging);
     }
     if (status != SVMX_OK) {

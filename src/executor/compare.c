@@ -31,8 +31,6 @@ struct shadow {
 
 static bool is_output(const struct svmx__op *op, uint32_t at) { return op->params[at].direction == SVMX_OUT; }
 
-static bool is_reference(const struct svmx__device *device) { return device->id + 1 == device->executor->device_count; }
-
 static void shadow_free(struct shadow *shadow) {
     free(shadow->slots);
     free(shadow->block);
@@ -69,7 +67,7 @@ static struct svmx__device *witness_for(const struct svmx__part *part) {
             svmx__device_serves(device, part->op->id))
             return device;
     }
-    return &executor->devices[executor->device_count - 1];
+    return svmx__reference_of(executor);
 }
 
 static void run_reference(const struct svmx__part *part, const struct shadow *shadow) {
@@ -94,7 +92,7 @@ static struct svmx__device *compute(const struct svmx__part *part, const struct 
     if (status == SVMX_OK) status = svmx__dispatch(&second);
     if (svmx__collect(&second, status) == SVMX_OK) return witness;
     run_reference(part, shadow);
-    return &witness->executor->devices[witness->executor->device_count - 1];
+    return svmx__reference_of(witness->executor);
 }
 
 /* ---- comparing --------------------------------------------------------------------------------------------------- */
@@ -134,7 +132,7 @@ static bool are_equal(const struct svmx__part *part, const struct shadow *one, c
 static int64_t judge(const struct svmx__part *part, const struct shadow *second, struct svmx__device *witness,
                      int64_t differs) {
     struct shadow third = {NULL, NULL};
-    if (!is_reference(witness) && shadow_make(part, &third)) {
+    if (!svmx__is_reference(witness) && shadow_make(part, &third)) {
         run_reference(part, &third);
         differs = first_wrong_task(part, &third);
         if (!are_equal(part, second, &third)) {

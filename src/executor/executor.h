@@ -187,6 +187,14 @@ static inline bool svmx__is_closed(const struct svmx_executor *executor) {
     return atomic_load_explicit(&executor->closed, memory_order_acquire) || svmx__is_forked(executor);
 }
 
+/* The last device, the reference code: what is left when all else fails. Nothing is held against it. */
+static inline struct svmx__device *svmx__reference_of(struct svmx_executor *executor) {
+    return &executor->devices[executor->device_count - 1];
+}
+static inline bool svmx__is_reference(const struct svmx__device *device) {
+    return device->id + 1 == device->executor->device_count;
+}
+
 /* ---- executor.c ---- */
 
 /* Why an executor is to be used no more: a text for the user. */

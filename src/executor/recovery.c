@@ -22,9 +22,6 @@ static uint64_t now_of(const struct svmx_executor *executor) {
     return stopped_ns ? stopped_ns : svmx__clock_ns();
 }
 
-/* The reference code is what is left when all else fails: nothing is held against it. */
-static bool is_reference(const struct svmx__device *device) { return device->id + 1 == device->executor->device_count; }
-
 /* When route is to look again: the earliest end of a rest. */
 static void plan(struct svmx_executor *executor) {
     uint64_t first = SVMX__NEVER;
@@ -54,7 +51,7 @@ static bool is_of_now(const struct svmx__part *part) { return part->life == svmx
 
 void svmx__device_lost(const struct svmx__part *part, bool for_good) {
     struct svmx__device *device = part->device;
-    if (is_reference(device) || !is_of_now(part)) return;
+    if (svmx__is_reference(device) || !is_of_now(part)) return;
     if (svmx__health_lose(&device->health, now_of(device->executor), for_good, part->reason))
         give_up(device, "is given up", part->reason);
 }
@@ -68,7 +65,7 @@ static bool is_strike(const struct svmx__part *part) {
 
 void svmx__device_failed(const struct svmx__part *part) {
     struct svmx__device *device = part->device;
-    if (is_reference(device) || !is_of_now(part) || !is_strike(part)) return;
+    if (svmx__is_reference(device) || !is_of_now(part) || !is_strike(part)) return;
     if (svmx__health_strike(&device->health, now_of(device->executor), part->reason))
         give_up(device, "is given up after failures", part->reason);
 }
@@ -172,7 +169,7 @@ enum svmx_status svmx_device_reset(svmx_executor_t *executor, uint32_t index) {
     if (svmx__is_closed(executor)) return SVMX_ERR_CLOSED;
     if (index >= executor->device_count) return SVMX_ERR_UNKNOWN;
     struct svmx__device *device = &executor->devices[index];
-    if (is_reference(device)) return SVMX_ERR_UNSUPPORTED;
+    if (svmx__is_reference(device)) return SVMX_ERR_UNSUPPORTED;
     svmx__health_forgive(&device->health);
     (void)svmx__health_claim(&device->health, SVMX__NEVER - 1);
     recall(device);

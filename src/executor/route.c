@@ -106,7 +106,7 @@ static void choose_meanwhile(struct svmx_executor *executor, struct svmx__part *
 
 /* No device may, or none does: the reference code does it, unless the user wants a GPU or nothing. */
 static void choose_reference(struct svmx_executor *executor, struct svmx__part *part) {
-    part->device = &executor->devices[executor->device_count - 1];
+    part->device = svmx__reference_of(executor);
     svmx__answer_set(&part->answer, part->device->id, SVMX_WHY_ONLY, 0);
     part->refused = part->policy == SVMX_POLICY_GPU;
     if (!part->refused) return;
@@ -212,7 +212,7 @@ bool svmx__route_again(struct svmx__part *part) {
         part->device = device;
         return true;
     }
-    part->device = &executor->devices[executor->device_count - 1];
+    part->device = svmx__reference_of(executor);
     return failed != part->device;
 }
 

@@ -4,14 +4,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "abandons.h"
 #include "executor/executor.h"
 #include "faults_fixture.h"
-
-/* An instance that holds memory past a deadline is abandoned on purpose: no leak of a test that brings one about. Every test
- * has its own process. */
-static int abandons;
-SVMX_EXPORT int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void) { return abandons; }
 
 enum { N = 64, BYTES = N * sizeof(float), ROUNDS = 6 };
 
@@ -353,7 +348,7 @@ Test(buffers, lost_at_any_wait) { fail_each(FAKE_WAIT, SVMX_ERR_DEVICE_LOST, FAK
 
 /* The device hangs with the heap in its hands: the host's copy goes on without it. */
 Test(buffers, a_hang) {
-    abandons = 1;
+    abandons = true;
     float actual[N];
     fill();
     fake_start();

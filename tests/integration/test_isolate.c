@@ -7,16 +7,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "abandons.h"
 #include "isolate_fixture.h"
 #include "mix_op.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
-
-/* What a launch that never ends holds is kept on purpose: no leak. */
-static bool abandons;
-SVMX_EXPORT int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void) { return abandons; }
 
 #define POCL_ICD "/etc/OpenCL/vendors/pocl.icd"
 

@@ -5,14 +5,9 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "abandons.h"
 #include "executor/executor.h"
 #include "faults_fixture.h"
-
-/* An instance that holds memory past a deadline is abandoned on purpose: no leak of a test that brings one about. Every test
- * has its own process. */
-static int abandons;
-SVMX_EXPORT int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void) { return abandons; }
 
 enum { N = 48, TASKS = 40, SEEDS = 12 };
 
@@ -323,7 +318,7 @@ Test(stretches, a_failure_is_in_the_receipt_of_the_first_part) {
 
 /* One that is late must not write into what is the caller's. */
 Test(stretches, a_hang_costs_time_and_a_late_answer_goes_nowhere) {
-    abandons = 1;
+    abandons = true;
     const struct graph graph = graph_of(9);
     compute_expected(&graph);
     fake_start();

@@ -4,13 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "abandons.h"
 #include "faults_fixture.h"
-
-/* An instance that holds memory past a deadline is abandoned on purpose: no leak of a test that brings one about. Every test
- * has its own process. */
-static int abandons;
-SVMX_EXPORT int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void) { return abandons; }
 
 static struct svmx_op_stats stats_of(const svmx_executor_t *executor, uint32_t op, uint32_t device) {
     struct svmx_op_stats stats = {.size = sizeof stats};
@@ -49,7 +44,7 @@ Test(watching, failures_by_reason) {
 }
 
 Test(watching, a_timeout_is_one) {
-    abandons = 1;
+    abandons = true;
     fake_start();
     svmx_executor_t *executor = open_quiet_fake();
     cr_assert_eq(run_trial(executor).device, 0);

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../integration/abandons.h"
 #include "executor/executor.h"
 
 #include <criterion/criterion.h>
@@ -13,12 +14,6 @@
 #include <unistd.h>
 
 #define POCL_ICD "/etc/OpenCL/vendors/pocl.icd"
-
-/* An instance that holds memory past a deadline is abandoned on purpose: no leak of a test that brings one about. Every test
- * has its own process. */
-static int abandons;
-SVMX_EXPORT int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void) { return abandons; }
 
 static unsigned complaints;
 static char first[256];
@@ -114,12 +109,12 @@ Test(bandwidth, a_copy_that_is_refused) { fails("submit@5=backend", SVMX_ERR_BAC
 Test(bandwidth, a_copy_that_fails) { fails("wait@12=backend", SVMX_ERR_BACKEND, 2000); }
 Test(bandwidth, a_device_that_is_lost) { fails("submit@3=lost", SVMX_ERR_DEVICE_LOST, 2000); }
 Test(bandwidth, a_device_that_hangs) {
-    abandons = 1;
+    abandons = true;
     fails("wait@2=hang", SVMX_TIMEOUT, 40);
 }
 
 Test(bandwidth, a_device_that_was_given_up) {
-    abandons = 1;
+    abandons = true;
     svmx_executor_t *executor = open_check("wait@1=hang", 40);
     struct svmx_bandwidth bandwidth = {.size = sizeof bandwidth};
     struct svmx_device device = {.size = sizeof device};
