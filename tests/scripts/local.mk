@@ -8,13 +8,13 @@ script_suites = \
 	%D%/test_report_browser.py \
 	%D%/test_svmx_scan.py
 TESTS += $(script_suites)
-EXTRA_DIST += $(script_suites) %D%/made_scan.py %D%/run-python %D%/serving.py %D%/suite.py
+EXTRA_DIST += $(script_suites) %D%/browsing.py %D%/made_scan.py %D%/run-python %D%/serving.py %D%/suite.py
 
 %D%/test_bench.log: $(report_scripts) %D%/suite.py tests/bench/run.sh
 %D%/test_compare.log: $(report_scripts) %D%/suite.py %D%/made_scan.py
 %D%/test_report.log: $(report_scripts) %D%/suite.py %D%/made_scan.py docs/examples/scan.csv docs/examples/scalar.csv \
 	docs/examples/summary.md docs/examples/report.html docs/examples/panels.html
-%D%/test_report_browser.log: $(report_scripts) %D%/suite.py %D%/made_scan.py
+%D%/test_report_browser.log: $(report_scripts) %D%/browsing.py %D%/suite.py %D%/made_scan.py
 %D%/test_svmx_scan.log: $(report_scripts) %D%/suite.py %D%/made_scan.py
 %D%/test_metrics.log: %D%/suite.py %D%/serving.py $(contrib_files)
-%D%/test_dashboard.log: %D%/suite.py %D%/serving.py
+%D%/test_dashboard.log: %D%/browsing.py %D%/suite.py %D%/serving.py

@@ -8,36 +8,14 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
-import os
-import shutil
-import tempfile
 import time
 import unittest
 
-import suite
+import browsing
 import serving
+import suite
 
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.support.ui import Select
-except ImportError:
-    webdriver = None
-
-MISSING = [
-    what
-    for what, there in (
-        ("python3-selenium", webdriver),
-        ("chromium-driver", shutil.which("chromedriver")),
-        ("chromium", shutil.which("chromium")),
-    )
-    if not there
-]
-if os.environ.get("SVMX_TEST_NO_BROWSER"):
-    MISSING = ["(SVMX_TEST_NO_BROWSER is set)"]
-WHY_NOT = f"not installed: {', '.join(MISSING)}" if MISSING else serving.missing()
-SHOTS = os.path.join(suite.BUILD or tempfile.gettempdir(), "tests", "run", "screenshots")
+WHY_NOT = browsing.why_not() or serving.missing()
 
 # How many pixels of a chart have a colour, of the part that axes enclose.
 PIXELS = """
@@ -51,35 +29,9 @@ return count;
 """
 
 
-def browser(folder):
-    options = webdriver.ChromeOptions()
-    for argument in (
-        "--headless=new",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--window-size=1280,1000",
-        "--hide-scrollbars",
-        f"--user-data-dir={folder}/profile",
-    ):
-        options.add_argument(argument)
-    if os.geteuid() == 0:
-        options.add_argument("--no-sandbox")  # it refuses to run as root otherwise
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-
-
 @unittest.skipIf(WHY_NOT, WHY_NOT)
-class Dashboard(suite.Suite):
-    @classmethod
-    def setUpClass(cls):
-        cls.profile = tempfile.TemporaryDirectory()
-        cls.browser = browser(cls.profile.name)
-        os.makedirs(SHOTS, exist_ok=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.quit()
-        cls.profile.cleanup()
+class Dashboard(browsing.Pages):
+    LOGS = ("browser", "performance")
 
     def serve(self, *arguments, **named):
         server = serving.Server(*arguments, **named)
@@ -93,26 +45,12 @@ class Dashboard(suite.Suite):
         self.browser.get(f"http://{server.address}/")
         self.wait_until(f"return view.answers >= {answers}")
 
-    def js(self, code, *arguments):
-        return self.browser.execute_script(code, *arguments)
-
     def wait_until(self, code):
         for _ in range(600):
             if self.js(code):
                 return
             time.sleep(0.1)
         self.fail(f"never true: {code}")
-
-    def complaints(self):
-        """What is on the console, but what the browser thinks of how this suite looks at pixels."""
-        return [line["message"] for line in self.browser.get_log("browser") if "getImageData" not in line["message"]]
-
-    def shot(self, name):
-        height = self.js("return document.documentElement.scrollHeight")
-        size = {"width": 1280, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        self.browser.save_screenshot(os.path.join(SHOTS, f"dashboard-{name}.png"))
-        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
     # ---- tests ----
 
@@ -139,7 +77,7 @@ class Dashboard(suite.Suite):
         self.open(server)
         stats = server.stats()
         for op in stats["operations"]:
-            Select(self.browser.find_element(By.ID, "op")).select_by_value(op["name"])
+            browsing.Select(self.browser.find_element(browsing.By.ID, "op")).select_by_value(op["name"])
             self.assertEqual(self.js("return drawn.size.data.datasets[0].data"), [count for _, count in op["sizes"]])
             parts = self.js("return drawn.latency.data.datasets.map((set) => set.data.reduce((a, b) => a + b))")
             self.assertEqual(parts, [pair["parts"] for pair in op["devices"]])
@@ -155,7 +93,7 @@ class Dashboard(suite.Suite):
         points = json.loads(server.text("/curves.json"))["points"]
         self.open(server)
         op = next(op for op in stats["operations"] if op["op"] == points[0][0])
-        Select(self.browser.find_element(By.ID, "op")).select_by_value(op["name"])
+        browsing.Select(self.browser.find_element(browsing.By.ID, "op")).select_by_value(op["name"])
         drawn = self.js("return drawn.curve.data.datasets.flatMap((set) => set.data.map((p) => [p.x, p.y]))")
         mine = [[units, ns] for number, _, units, _, ns, _, _ in points if number == op["op"]]
         self.assertTrue(drawn)
@@ -173,12 +111,12 @@ class Dashboard(suite.Suite):
         self.assertEqual(self.js("return find('state').textContent"), "live")
         self.assertNotEqual(self.js("return find('rate-batches').textContent"), "–")
         self.assertEqual(self.complaints(), [])
-        self.shot("light")
+        self.shot("dashboard-light")
 
     def test_hold(self):
         server = self.serve("--load", "30")
         self.open(server)
-        self.browser.find_element(By.ID, "hold").click()
+        self.browser.find_element(browsing.By.ID, "hold").click()
         time.sleep(0.5)  # a question that was under way
         held = self.js("return [view.answers, document.querySelector('[data-path=\"work.batches\"]').textContent]")
         time.sleep(2.5)
@@ -186,7 +124,7 @@ class Dashboard(suite.Suite):
             self.js("return [view.answers, document.querySelector('[data-path=\"work.batches\"]').textContent]"), held
         )
         self.assertEqual(self.js("return find('state').textContent"), "held")
-        self.browser.find_element(By.ID, "hold").click()
+        self.browser.find_element(browsing.By.ID, "hold").click()
         self.wait_until(f"return view.answers > {held[0]}")
 
     def test_a_server_that_stops_and_comes_back(self):
@@ -213,10 +151,10 @@ class Dashboard(suite.Suite):
         ground = "return getComputedStyle(document.body).backgroundColor"
         light = self.js(ground)
         for _ in range(2):
-            self.browser.find_element(By.ID, "theme").click()
+            self.browser.find_element(browsing.By.ID, "theme").click()
         self.assertNotEqual(self.js(ground), light)
         self.assertGreater(self.js(PIXELS, "size", "lane-0"), 300)  # drawn again in the colours of the dark
-        self.shot("dark")
+        self.shot("dashboard-dark")
         self.assertEqual(self.complaints(), [])
 
     def test_on_a_phone(self):

@@ -10,35 +10,14 @@ SPDX-License-Identifier: Apache-2.0
 import glob
 import json
 import os
-import shutil
-import tempfile
 import time
 import unittest
 
-import suite
+import browsing
 import made_scan as made
+import suite
 
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.support.ui import Select
-except ImportError:
-    webdriver = None
-
-MISSING = [
-    what
-    for what, there in (
-        ("python3-selenium", webdriver),
-        ("chromium-driver", shutil.which("chromedriver")),
-        ("chromium", shutil.which("chromium")),
-        ("libjs-chart.js", os.path.exists(suite.CHART_JS)),
-    )
-    if not there
-]
-if os.environ.get("SVMX_TEST_NO_BROWSER"):
-    MISSING = ["(SVMX_TEST_NO_BROWSER is set)"]
-SHOTS = os.path.join(suite.BUILD or tempfile.gettempdir(), "tests", "run", "screenshots")
+WHY_NOT = browsing.why_not(("libjs-chart.js", os.path.exists(suite.CHART_JS)))
 
 # How many pixels of a chart's canvas have each of the colours that were asked for, of the part that axes enclose.
 COUNT_PIXELS = """
@@ -54,24 +33,6 @@ return names.map((name) => {
 """
 
 
-def browser(folder):
-    options = webdriver.ChromeOptions()
-    for argument in (
-        "--headless=new",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--window-size=1280,1000",
-        "--hide-scrollbars",
-        f"--user-data-dir={folder}/profile",
-    ):
-        options.add_argument(argument)
-    if os.geteuid() == 0:
-        options.add_argument("--no-sandbox")  # it refuses to run as root otherwise
-    options.add_experimental_option("prefs", {"download.default_directory": folder})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-
-
 def scan_rows():
     cpu_device = {"device": "pthread-model [CPU DEVICE]", "driver": "Portable Computing Language"}
     rows = made.curve(made.SIZES, 60, 0.0006, 0.0004, **cpu_device)  # never wins
@@ -82,19 +43,8 @@ def scan_rows():
     return rows
 
 
-@unittest.skipIf(MISSING, f"not installed: {', '.join(MISSING)}")
-class Browser(suite.Suite):
-    @classmethod
-    def setUpClass(cls):
-        cls.profile = tempfile.TemporaryDirectory()
-        cls.browser = browser(cls.profile.name)
-        os.makedirs(SHOTS, exist_ok=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.quit()
-        cls.profile.cleanup()
-
+@unittest.skipIf(WHY_NOT, WHY_NOT)
+class Browser(browsing.Pages):
     def open(self, *arguments):
         """Makes a page and opens it. How long it took until it was drawn, in seconds."""
         self.run_script("report-html", *arguments, "--output", self.path("page.html"))
@@ -107,24 +57,7 @@ class Browser(suite.Suite):
         return time.monotonic() - start
 
     def no_complaints(self):
-        """Nothing on the console, but what the browser thinks of how this suite looks at pixels."""
-        self.assertEqual(
-            [line for line in self.browser.get_log("browser") if "getImageData" not in line["message"]], []
-        )
-
-    def js(self, code, *arguments):
-        return self.browser.execute_script(code, *arguments)
-
-    def shot(self, name):
-        """Of the whole page."""
-        height = self.js("return document.documentElement.scrollHeight")
-        width = self.js("return innerWidth")
-        self.browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600},
-        )
-        self.browser.save_screenshot(os.path.join(SHOTS, f"{name}.png"))
-        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        self.assertEqual(self.complaints(), [])
 
     def sets(self, chart=0):
         """The curves of a chart: label and part -> points."""
@@ -138,10 +71,10 @@ class Browser(suite.Suite):
         }
 
     def choose(self, op):
-        Select(self.browser.find_element(By.ID, "op")).select_by_value(op)
+        browsing.Select(self.browser.find_element(browsing.By.ID, "op")).select_by_value(op)
 
     def text(self, name):
-        return self.browser.find_element(By.ID, name).text
+        return self.browser.find_element(browsing.By.ID, name).text
 
     # ---- a scan of one machine ----
 
@@ -183,13 +116,13 @@ class Browser(suite.Suite):
         self.assertIn("opencl wins from 262,144", self.text("panels"))
         self.assertIn("levelzero wins from 65,536", self.text("panels"))
         self.assertIn("of sigmoid_f32: 14 of 21 rows", self.text("rows-of"))
-        self.assertEqual(len(self.browser.find_elements(By.CSS_SELECTOR, "#rows tbody tr")), 14)
+        self.assertEqual(len(self.browser.find_elements(browsing.By.CSS_SELECTOR, "#rows tbody tr")), 14)
 
     def test_the_table_of_crossovers_chooses_too(self):
         self.open_scan()
-        self.browser.find_elements(By.CSS_SELECTOR, "#crossovers tbody tr")[1].click()
+        self.browser.find_elements(browsing.By.CSS_SELECTOR, "#crossovers tbody tr")[1].click()
         self.assertEqual(self.js("return state.op"), "sigmoid_f32")
-        self.assertEqual(Select(self.browser.find_element(By.ID, "op")).first_selected_option.text, "sigmoid_f32")
+        self.assertEqual(browsing.Select(self.browser.find_element(browsing.By.ID, "op")).first_selected_option.text, "sigmoid_f32")
 
     def test_crossovers_are_marked(self):
         """The dashed line: the colour of the lane down the whole chart, at the size and nowhere else."""
@@ -208,7 +141,7 @@ class Browser(suite.Suite):
 
     def test_first_runs(self):
         self.open_scan()
-        self.browser.find_element(By.ID, "first").click()
+        self.browser.find_element(browsing.By.ID, "first").click()
         first = self.sets()["opencl, first run", "first"]
         self.assertAlmostEqual(first[0][1], 40 * (60 + 0.0006 * 1024), places=1)
         self.assertGreater(self.js("return charts[0].scales.y.max"), first[-1][1])
@@ -216,7 +149,7 @@ class Browser(suite.Suite):
 
     def test_speed_up(self):
         self.open_scan()
-        self.browser.find_element(By.CSS_SELECTOR, "[value=speedup] + span").click()
+        self.browser.find_element(browsing.By.CSS_SELECTOR, "[value=speedup] + span").click()
         points = self.sets()["opencl", "median"]
         self.assertAlmostEqual(points[-1][1], (2 + 0.0004 * (1 << 22)) / (60 + 0.0006 * (1 << 22)), places=4)
         self.shot("speed-up")
@@ -238,7 +171,7 @@ class Browser(suite.Suite):
         self.open_scan()
         ground = "return getComputedStyle(document.body).backgroundColor"
         light = self.js(ground)
-        button = self.browser.find_element(By.ID, "theme")
+        button = self.browser.find_element(browsing.By.ID, "theme")
         for _ in range(2):
             button.click()
         self.assertNotEqual(self.js(ground), light)
@@ -273,7 +206,7 @@ class Browser(suite.Suite):
         self.open(self.put("scan.csv", made.text(rows)))
         saved = self.js("return csvText(data.columns, data.rows)")
         self.assertEqual(saved, self.get("scan.csv"))
-        self.browser.find_element(By.ID, "save").click()
+        self.browser.find_element(browsing.By.ID, "save").click()
         for _ in range(100):
             files = glob.glob(os.path.join(self.profile.name, "scan*.csv"))
             if files:
@@ -302,7 +235,7 @@ class Browser(suite.Suite):
         self.open(self.put("scan.csv", made.text([made.row(size, size, None) for size in made.SIZES])))
         self.assertEqual(list(self.sets()), [("CPU: Model CPU, 2 threads (avx2)", "median")])
         self.assertIn("No device beside the CPU", self.text("panels"))
-        self.browser.find_element(By.CSS_SELECTOR, "[value=speedup] + span").click()
+        self.browser.find_element(browsing.By.CSS_SELECTOR, "[value=speedup] + span").click()
         self.assertIn("Nothing was measured here", self.text("panels"))
 
     def test_names_stay_text(self):
@@ -341,9 +274,9 @@ class Browser(suite.Suite):
         self.assertGreater(self.js(COUNT_PIXELS, 0, ["met"])[0], 200)
         self.assertGreater(self.js(COUNT_PIXELS, 0, ["missed"])[0], 50)
         self.shot("bench")
-        self.browser.find_element(By.CSS_SELECTOR, "[value=missed] + span").click()
+        self.browser.find_element(browsing.By.CSS_SELECTOR, "[value=missed] + span").click()
         self.assertEqual(self.js("return charts[0].data.labels"), ["case 3, peer"])
-        Select(self.browser.find_element(By.ID, "suite")).select_by_value("other")
+        browsing.Select(self.browser.find_element(browsing.By.ID, "suite")).select_by_value("other")
         self.assertIn("No row of these", self.text("chart"))
 
     def test_ten_thousand_rows_open_within_two_seconds(self):
