@@ -314,7 +314,7 @@ static bool add_is_right(const struct add *add) {
 /* A GPU is not waited for as the CPU is: its driver would spin. Here the test driver is taken for one, and slow at times. */
 Test(levelzero_backend, a_gpu_is_waited_for_in_pauses, .init = use, .fini = finish) {
     struct add add;
-    setenv("ZE_CPU_HANG", "command@1=3,command@3=3,command@9=40,command@11=2", 1);
+    setenv("ZE_CPU_HANG", "command@1=3,command@3=3,command@9=400,command@11=2", 1);
     open_backend();
     ((struct lz_backend *)backend.self)->devices[0].shares_cores = false;
     add_open(&add);
@@ -324,7 +324,7 @@ Test(levelzero_backend, a_gpu_is_waited_for_in_pauses, .init = use, .fini = fini
         memset(add.out_at, 0xee, ADD_BYTES);
         cr_assert_eq(submit(0, &add.command, 1, NULL, &ticket), SVMX_OK, "%s", last_error);
         if (i == 4)
-            cr_expect_eq(backend.ops->wait(backend.self, 0, ticket, 0, &timing), SVMX_TIMEOUT, "the one of 40 ms");
+            cr_expect_eq(backend.ops->wait(backend.self, 0, ticket, 0, &timing), SVMX_TIMEOUT, "the one of 400 ms");
         cr_assert_eq(wait_for(ticket, &timing), SVMX_OK);
         cr_expect(add_is_right(&add), "launch %d", i);
         cr_expect_gt(timing.compute_ns, 0);
