@@ -6,6 +6,7 @@ EXTRA_DIST += \
 	%D%/format.sh \
 	%D%/place-modules \
 	%D%/predict-gpu-rate \
+	%D%/profile-run \
 	%D%/quickstart.sh \
 	%D%/run-threshold-scan.sh \
 	%D%/setup.sh \

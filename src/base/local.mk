@@ -11,4 +11,5 @@ libsvmx_core_la_SOURCES += \
 	%D%/status.c \
 	%D%/team.c %D%/team.h \
 	%D%/text.c %D%/text.h \
+	%D%/turns.c %D%/turns.h \
 	%D%/versioned.h

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/team.h"
+#include "base/turns.h"
 #include "cache/binary_store.h"
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
@@ -43,12 +44,16 @@ struct svmx__builder {
 
 /* See contention.c. */
 struct svmx__contention {
-    atomic_bool now;        /* the last look said so */
-    pthread_mutex_t lock;   /* guards stopping */
-    pthread_cond_t changed; /* stopping */
-    bool stopping, has_thread;
-    pthread_t thread;
+    atomic_bool now; /* the last look said so */
+    struct svmx__turns turns;
     int file; /* that tells */
+};
+
+/* See stats_folder.c. */
+struct svmx__stats_folder {
+    struct svmx__turns turns;
+    unsigned number; /* of the executor in this process, from 1 */
+    bool refused;    /* the log has that files cannot be written */
 };
 
 /* What is known of an operation on a device. */
@@ -162,6 +167,7 @@ struct svmx_executor {
     struct svmx__records records;
     struct svmx__records troubles; /* of the records, those with a reason */
     struct svmx__contention contention;
+    struct svmx__stats_folder stats_folder;
 
     pthread_mutex_t admission; /* guards under_way */
     pthread_cond_t room;       /* under_way went down */
@@ -385,6 +391,13 @@ uint32_t svmx__policy_allows(const struct svmx__policy *policy, uint32_t kind, u
  * the system does not tell there is none. Stop is safe without a start. */
 void svmx__contention_start(struct svmx_executor *executor);
 void svmx__contention_stop(struct svmx_executor *executor);
+
+/* ---- stats_folder.c ---- */
+
+/* Counters as a file, now and then and at the end, where a setting asks for it. Stop waits for batches under way; it is safe
+ * without a start. */
+void svmx__stats_folder_start(struct svmx_executor *executor);
+void svmx__stats_folder_stop(struct svmx_executor *executor);
 
 /* ---- receipt.c ---- */
 

@@ -75,12 +75,14 @@ criterion_suites += \
 	%D%/test_sim_model \
 	%D%/test_spin \
 	%D%/test_staging_pool \
+	%D%/test_stats_folder \
 	%D%/test_stats_text \
 	%D%/test_status \
 	%D%/test_submit \
 	%D%/test_tally \
 	%D%/test_team \
 	%D%/test_text \
+	%D%/test_turns \
 	%D%/test_versioned \
 	%D%/test_vm_opcodes \
 	%D%/test_vm_schedule \
