@@ -323,6 +323,9 @@ uint64_t svmx__bucket_of(const struct svmx_executor *executor, const struct svmx
 /* Fills min_bucket_log2 from the settings and from options.min_bucket_ops (may be NULL). ARGUMENT names what is wrong;
  * MEMORY. */
 enum svmx_status svmx__min_buckets_read(struct svmx_executor *executor, const char *list, struct svmx__text *why);
+/* The operation at [item, equals) of a setting with OPERATION=VALUE; NULL: there is none of that name, and `why` says so. */
+const struct svmx__op *svmx__op_of_item(const char *origin, const char *item, const char *equals,
+                                        struct svmx__text *why);
 
 /* ---- split.c ---- */
 
