@@ -33,7 +33,7 @@ def page(kind, title, data, chart_js=None, with_chart=True):
     pieces = {
         "title": html.escape(title),
         "style": _piece("page.css"),
-        "chart": _piece("chart.html").replace("{{library}}", _chart(chart_js)) if with_chart else "",
+        "chart": _piece("chart.html").rstrip("\n").replace("{{library}}", _chart(chart_js)) if with_chart else "",
         "data": json.dumps({"title": title, **data}, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
         "body": _piece(f"{kind}.html"),
         "code": _piece("common.js") + _piece(f"{kind}.js"),
