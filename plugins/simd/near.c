@@ -7,10 +7,11 @@
 
 #include <stddef.h>
 
-#ifdef HAVE_HWLOC
+#ifdef SVMX_HAVE_HWLOC
 
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,8 @@ static bool has_one_node(void) {
 static void read_nodes(struct simd_near *near, hwloc_topology_t topology) {
     cpu_set_t allowed, node;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    for (hwloc_obj_t at = NULL; near->count < SIMD_NEAR_NODES &&
-                                (at = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, at));) {
+    for (hwloc_obj_t at = NULL;
+         near->count < SIMD_NEAR_NODES && (at = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, at));) {
         if (hwloc_cpuset_to_glibc_sched_affinity(topology, at->cpuset, &node, sizeof node) != 0) continue;
         CPU_AND(&node, &node, &allowed);
         if (CPU_COUNT(&node) > 0) near->nodes[near->count++] = node;
@@ -42,7 +43,6 @@ void simd_near_find(struct simd_near *near) {
     hwloc_topology_t topology;
     near->count = 0;
     if (has_one_node() || hwloc_topology_init(&topology) != 0) return;
-    (void)hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE); /* nodes and CPUs stay */
     if (hwloc_topology_load(topology) == 0 && hwloc_topology_is_thissystem(topology)) read_nodes(near, topology);
     hwloc_topology_destroy(topology);
 }

@@ -4,6 +4,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/fork.c %D%/fork.h \
 	%D%/json_read.c %D%/json_read.h \
 	%D%/log.c %D%/log.h \
+	%D%/near.c %D%/near.h \
 	%D%/out.c %D%/out.h \
 	%D%/queue.c %D%/queue.h \
 	%D%/sketch.c %D%/sketch.h \
