@@ -536,6 +536,10 @@ struct svmx_options {
     /* SUPERVM_LOAD_WARNING, SUPERVM_LOAD_CRITICAL: percent of a device's own memory, or of queue_depth in its queue, from which
      * new work prefers other devices, and from which it is refused there; defaults 70 and 90. */
     uint32_t load_warning, load_critical;
+    /* SUPERVM_STATS_DIR: folder in which the executor keeps its counters as a file of JSON (as svmx_stats_write has them),
+     * written anew five times a second and when it is closed; an absolute path of a folder that is the user's own, made if it
+     * is not there, or off. Default off. */
+    const char *stats_dir;
 };
 
 /* ---- devices and the load report ---- */

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/alloc.h"
+#include "base/near.h"
 #include "executor/batch.h"
 #include "executor/executor.h"
 
@@ -181,6 +182,7 @@ static int start_submitter(struct svmx__device *device) {
     char name[16];
     (void)snprintf(name, sizeof name, "svmx-dev-%u", device->id);
     (void)pthread_setname_np(device->submitter, name);
+    (void)svmx__near_bind(device->submitter, "/sys", device->info.pci);
     device->has_submitter = true;
     return device->inline_ ? 0 : svmx__builder_start(device);
 }

@@ -50,8 +50,8 @@ static enum svmx_status copy_options(const struct svmx_options *given, struct sv
 /* A call of a plugin in another process that takes longer never returns: as long as a self-test has, and never so short that
  * a busy machine could not start a process. */
 static uint64_t patience_ns(const struct svmx_executor *executor) {
-    const uint64_t ns = 20 * executor->config.number[SVMX__TIMEOUT_MS] * UINT64_C(1000000);
-    const uint64_t least_ns = UINT64_C(3000000000);
+    const uint64_t ns = 20 * executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
+    const uint64_t least_ns = 3 * SVMX__NS_PER_S;
     return ns > least_ns ? ns : least_ns;
 }
 
@@ -115,6 +115,7 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     status = svmx__devices_start(executor, why);
     if (status == SVMX_OK) {
         svmx__contention_start(executor);
+        svmx__stats_folder_start(executor);
         return SVMX_OK;
     }
 
@@ -224,6 +225,7 @@ static void save_profile(const struct svmx_executor *executor) {
 
 void svmx_close(svmx_executor_t *executor) {
     if (!executor || svmx__is_forked(executor)) return; /* its threads are the parent's */
+    svmx__stats_folder_stop(executor);
     pthread_mutex_lock(&executor->admission);
     /* acq_rel: pairs with the acquire loads of calls that do not take the lock */
     if (atomic_exchange_explicit(&executor->closed, true, memory_order_acq_rel)) {

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/team.h"
+#include "base/turns.h"
 #include "cache/binary_store.h"
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
@@ -43,12 +44,16 @@ struct svmx__builder {
 
 /* See contention.c. */
 struct svmx__contention {
-    atomic_bool now;        /* the last look said so */
-    pthread_mutex_t lock;   /* guards stopping */
-    pthread_cond_t changed; /* stopping */
-    bool stopping, has_thread;
-    pthread_t thread;
+    atomic_bool now; /* the last look said so */
+    struct svmx__turns turns;
     int file; /* that tells */
+};
+
+/* See stats_folder.c. */
+struct svmx__stats_folder {
+    struct svmx__turns turns;
+    unsigned number; /* of the executor in this process, from 1 */
+    bool refused;    /* the log has that files cannot be written */
 };
 
 /* What is known of an operation on a device. */
@@ -162,6 +167,7 @@ struct svmx_executor {
     struct svmx__records records;
     struct svmx__records troubles; /* of the records, those with a reason */
     struct svmx__contention contention;
+    struct svmx__stats_folder stats_folder;
 
     pthread_mutex_t admission; /* guards under_way */
     pthread_cond_t room;       /* under_way went down */
@@ -317,6 +323,9 @@ uint64_t svmx__bucket_of(const struct svmx_executor *executor, const struct svmx
 /* Fills min_bucket_log2 from the settings and from options.min_bucket_ops (may be NULL). ARGUMENT names what is wrong;
  * MEMORY. */
 enum svmx_status svmx__min_buckets_read(struct svmx_executor *executor, const char *list, struct svmx__text *why);
+/* The operation at [item, equals) of a setting with OPERATION=VALUE; NULL: there is none of that name, and `why` says so. */
+const struct svmx__op *svmx__op_of_item(const char *origin, const char *item, const char *equals,
+                                        struct svmx__text *why);
 
 /* ---- split.c ---- */
 
@@ -385,6 +394,13 @@ uint32_t svmx__policy_allows(const struct svmx__policy *policy, uint32_t kind, u
  * the system does not tell there is none. Stop is safe without a start. */
 void svmx__contention_start(struct svmx_executor *executor);
 void svmx__contention_stop(struct svmx_executor *executor);
+
+/* ---- stats_folder.c ---- */
+
+/* Counters as a file, now and then and at the end, where a setting asks for it. Stop waits for batches under way; it is safe
+ * without a start. */
+void svmx__stats_folder_start(struct svmx_executor *executor);
+void svmx__stats_folder_stop(struct svmx_executor *executor);
 
 /* ---- receipt.c ---- */
 

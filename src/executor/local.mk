@@ -59,6 +59,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/split.c \
 	%D%/stage.c \
 	%D%/stages.h \
+	%D%/stats_folder.c \
 	%D%/stats_json.c \
 	%D%/stats_prometheus.c \
 	%D%/stats_text.c %D%/stats_text.h \
