@@ -50,6 +50,9 @@ enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_
  * said; returns what became of the part on this device, and leaves the reason of a failure in part->reason. */
 enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far);
 
+/* What the driver still has of a part is left to it. */
+void svmx__set_aside(struct svmx__part *part);
+
 /* 7. Folds what was measured into the counters of the device. */
 void svmx__learn(struct svmx__part *part);
 
