@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { MAX_TASKS = 8, AT_ONCE = 16 };
+#define EQUAL 0.97 /* two lanes that do the same differ by as much */
 
 static const struct composition {
     const char *name;
@@ -43,7 +44,7 @@ static void row(struct bench *bench, const char *name, const struct svmx_device 
                                          .peer_name = "window 1",
                                          .unit = "us a batch",
                                          .ask = pocl ? BENCH_RATIO_AT_LEAST : BENCH_NO_ASK,
-                                         .bound = 1,
+                                         .bound = EQUAL,
                                          .wrong = !right,
                                          .note = right ? NULL : "the results are wrong, or of another device"});
 }

@@ -16,7 +16,9 @@ static void demand(enum svmx_status status, const svmx_batch_t *batch, const cha
     exit(1);
 }
 
-static float *sums_of(const struct stream *stream, size_t batch) { return stream->memory + (2 + batch) * stream->total; }
+static float *sums_of(const struct stream *stream, size_t batch) {
+    return stream->memory + (2 + batch) * stream->total;
+}
 
 static void batch_open(struct stream *stream, size_t number, const size_t *sizes, size_t count) {
     svmx_batch_t **batch = &stream->batches[number];

@@ -238,9 +238,11 @@ static float a[N], sums[MOST][N], products[MOST][N];
 static svmx_batch_t *two_levels(svmx_executor_t *executor, int number) {
     svmx_batch_t *batch;
     cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
-    const struct svmx_arg first[] = {svmx_out(SVMX_F32, sums[number], N), svmx_in(SVMX_F32, a, N), svmx_in(SVMX_F32, a, N)};
+    const struct svmx_arg first[] = {svmx_out(SVMX_F32, sums[number], N), svmx_in(SVMX_F32, a, N),
+                                     svmx_in(SVMX_F32, a, N)};
     cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, first, 3), SVMX_OK);
-    const struct svmx_arg second[] = {svmx_out(SVMX_F32, products[number], N), svmx_result_of(SVMX_F32, 0, 0), svmx_in(SVMX_F32, a, N)};
+    const struct svmx_arg second[] = {svmx_out(SVMX_F32, products[number], N), svmx_result_of(SVMX_F32, 0, 0),
+                                      svmx_in(SVMX_F32, a, N)};
     cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_MUL_F32, second, 3), SVMX_OK);
     return batch;
 }
