@@ -175,11 +175,32 @@ static uint8_t chosen_before(struct svmx__build *build) {
     return *chosen;
 }
 
+/* The device is closing, and nobody waits for the build: compilers take their time. */
+static bool is_in_vain(const struct svmx__build *build) {
+    struct svmx__builder *builder = &build->device->builder;
+    pthread_mutex_lock(&builder->lock);
+    const bool in_vain = builder->closing && !build->parked;
+    pthread_mutex_unlock(&builder->lock);
+    return in_vain;
+}
+
+/* Which one is the fastest is not known: none is kept. */
+static void break_off(struct svmx__build *build, struct outcome *outcome) {
+    for (uint32_t i = 0; i < build->racer_count; i++)
+        drop(build->life, build->racers[i].pipeline.compiled, build->racers[i].status);
+    build->racer_count = 0;
+    outcome->verdict = svmx__fail(&outcome->why, SVMX_TIMEOUT, "building %s: closed meanwhile", build->op->name);
+}
+
 /* Builds and proves the variants that there are; only the one that won before, if one did. A device that is gone ends it. */
 static void try_all(struct svmx__build *build, uint8_t chosen, struct outcome *outcome) {
     bool asks_for_variants = build->device->backend->plugin->abi_minor >= 1;
     for (uint32_t v = 0; v < MAX_VARIANTS; v++) {
         if (chosen && v + 1 != chosen) continue;
+        if (is_in_vain(build)) {
+            break_off(build, outcome);
+            return;
+        }
         if (v > 0 && !asks_for_variants) break;
         enum svmx_status status = try_variant(build, v);
         if (v > 0 && status == SVMX_ERR_UNKNOWN) break;

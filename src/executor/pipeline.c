@@ -1,5 +1,6 @@
 /*
- * pipeline.c: the spine. Takes a batch through its seven stages; nobody else calls them.
+ * pipeline.c: the spine. Takes a batch through its seven stages. Self-tests, comparisons, chains and stretches call some of
+ * them for themselves (stages.h says which).
  *
  *   svmx_run, svmx_submit     submit, bucket          once, in the caller's thread
  *     start_level             route                   for every part of a level

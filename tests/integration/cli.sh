@@ -606,6 +606,9 @@ if [ -e "$drivers/check.so" ]; then
     exits 4 && grep -Eq '^vec_add_f32 +WRONG ' "$work/out" && out_has 'out differs from byte ' &&
         out_has '0 exact, 1 wrong, 0 refused, 0 not supported' && out_has 'check.so DOES NOT CONFORM'
     verdict "conform: a wrong bit is found" $?
+    call conform "$check" --device 'dispatch@20=bitflip' --op vec_add_f32
+    exits 4 && grep -Eq '^vec_add_f32 +WRONG ' "$work/out"
+    verdict "conform: and found again the next time" $?
     call conform "$check" --device 'dispatch@3=bitflip' --op vec_add_f32 --size 100
     exits 4 && out_has 'size 100, example of seed 1, 1 task a batch: out differs'
     verdict "conform: and which data it was: an example" $?

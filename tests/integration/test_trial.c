@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "executor/executor.h"
 #include "faults_fixture.h"
 
 #define MS UINT64_C(1000000)
@@ -107,5 +108,36 @@ Test(trial, where_all_fail_the_device_is_off_for_the_operation) {
     cr_assert_eq(run_trial(executor).device, 1);
     cr_assert_eq(run_trial(executor).device, 1);
     svmx_close(executor);
+    expect_all_returned();
+}
+
+/* ---- closing ------------------------------------------------------------------------------------------------------ */
+
+/* Lets the compiler go on once the builder knows that the device closes. */
+static void *release(void *user) {
+    struct svmx__builder *builder = user;
+    const struct timespec moment = {0, 1000000};
+    for (bool closing = false; !closing; (void)nanosleep(&moment, NULL)) {
+        pthread_mutex_lock(&builder->lock);
+        closing = builder->closing;
+        pthread_mutex_unlock(&builder->lock);
+    }
+    fake_stick(0);
+    return NULL;
+}
+
+Test(trial, closing_waits_for_no_variant_but_the_one_that_is_compiled) {
+    const struct timespec moment = {0, 1000000};
+    pthread_t thread;
+    offer(3, 1000, 1000, 1000);
+    svmx_executor_t *executor = open_quiet_fake();
+    const struct svmx__op *op = svmx__operations_by_id(executor->operations, SVMX_OP_VEC_ADD_F32);
+    fake_stick(FAKE_STUCK_BUILD);
+    svmx__build_request(&executor->devices[0], op, 16384, NULL);
+    while (fake_count(&fake.stuck_calls) == 0) (void)nanosleep(&moment, NULL);
+    cr_assert_eq(pthread_create(&thread, NULL, release, &executor->devices[0].builder), 0);
+    svmx_close(executor);
+    cr_assert_eq(pthread_join(thread, NULL), 0);
+    cr_assert_eq(fake_count(&fake.calls[FAKE_BUILD]), 1, "it compiled on");
     expect_all_returned();
 }
