@@ -50,6 +50,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \
 	%D%/recorded.c \
+	%D%/post.c %D%/post.h \
 	%D%/recovery.c \
 	%D%/register.c \
 	%D%/replay.c \
@@ -59,6 +60,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/split.c \
 	%D%/stage.c \
 	%D%/stages.h \
+	%D%/stats_folder.c \
 	%D%/stats_json.c \
 	%D%/stats_prometheus.c \
 	%D%/stats_text.c %D%/stats_text.h \
