@@ -24,11 +24,11 @@ static uint64_t left_of(const struct svmx__part *part, const struct svmx__deadli
     return now < end ? end - now : 0;
 }
 
-/* Waits for `ns`; a driver that overstays that has `left_ns` before it counts as stuck. */
-static enum svmx_status ask(struct svmx__part *part, uint64_t ns, uint64_t left_ns) {
+/* Waits for so long; a driver that takes more is given what is `left` of the part's time. */
+static enum svmx_status ask(struct svmx__part *part, uint64_t ns, uint64_t left) {
     const struct svmx_backend *instance = &part->life->backend->instance;
-    struct svmx_timing timing = part->timing;
-    svmx__call_begin(part->life, left_ns);
+    struct svmx_timing timing = part->timing; /* not the part's: who never comes back does not answer into it */
+    svmx__call_begin(part->life, left);
     const enum svmx_status status = instance->ops->wait(instance->self, part->device->index, part->ticket, ns, &timing);
     svmx__call_end();
     part->timing = timing;

@@ -187,7 +187,6 @@ static void *submitter_main(void *user) {
 
 int svmx__submitter_open(struct svmx__device *device) {
     char name[16];
-    device->window.count = 0; /* one that was given up held all of it */
     (void)snprintf(name, sizeof name, "svmx-dev-%u", device->id);
     const int error = svmx__post_open(device->executor, submitter_main, device, name, &device->post);
     if (!error) (void)svmx__near_bind(device->post->thread, "/sys", device->info.pci);

@@ -132,16 +132,6 @@ static void end_stretch(struct svmx__part *head, enum svmx_status so_far) {
     svmx__learn(head);
 }
 
-/* Whatever became of it: its results are in place, or the batch fails. */
-static void conclude(struct svmx__part *part) {
-    if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
-        fail(part);
-    else if (part->status != SVMX_OK)
-        run_without_stages(part);
-    part->end_ns = part->device->host_memory ? part->done_ns : svmx__clock_ns();
-    svmx__learn(part);
-}
-
 static enum svmx_status run_once(struct svmx__part *part) {
     return part->links ? svmx__chain_run(part) : run_on_device(part);
 }
@@ -150,7 +140,12 @@ static enum svmx_status run_once(struct svmx__part *part) {
  * the reference code. */
 static void settle(struct svmx__part *part) {
     while (!part->refused && svmx__route_again(part)) part->status = run_once(part);
-    conclude(part);
+    if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
+        fail(part);
+    else if (part->status != SVMX_OK)
+        run_without_stages(part);
+    part->end_ns = part->device->host_memory ? part->done_ns : svmx__clock_ns();
+    svmx__learn(part);
 }
 
 /* A part whose thread was given up inside a call of the driver: from the failure on. */
