@@ -371,6 +371,10 @@ void svmx__pipeline_part(struct svmx__work *work) {
     bool cancelled = !atomic_compare_exchange_strong_explicit(&batch->state, &state, SVMX__RUNNING,
                                                               memory_order_acq_rel, memory_order_acquire) &&
                      state == SVMX__CANCELLING;
+    /* The driver has nothing of it yet, whatever becomes of this thread while others are collected. */
+    part->life = svmx__life_of(device);
+    part->block = NULL;
+    part->pinned = false;
     if (!cancelled && svmx__window_takes(part)) {
         start(device, part);
         return;

@@ -87,6 +87,33 @@ Test(stuck, batches_behind_it_are_right_too) {
     come_back_late();
 }
 
+/* Launches that the device has are redone too, each once. */
+Test(stuck, the_window_behind_it_is_redone) {
+    enum { BATCHES = 6 };
+    static struct trial trials[BATCHES];
+    svmx_batch_t *batches[BATCHES];
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    (void)run_trial(executor);
+    fake_stick(FAKE_STUCK_WAIT);
+    for (int i = 0; i < BATCHES; i++) {
+        batches[i] = batch_of(executor, &trials[i]);
+        cr_assert_eq(svmx_submit(batches[i], SVMX_SUBMIT_IN_ORDER), SVMX_OK);
+    }
+    for (int i = 0; i < BATCHES; i++) {
+        cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
+        cr_assert(trial_is_right(&trials[i]));
+        trial_fill(&trials[i], 99); /* the memory is the caller's again */
+    }
+    struct svmx_stats stats = {.size = sizeof stats};
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    cr_assert_eq(stats.batches, 1 + BATCHES);
+    for (int i = 0; i < BATCHES; i++) svmx_batch_destroy(batches[i]);
+    svmx_close(executor);
+    come_back_late();
+    for (int i = 0; i < BATCHES; i++) cr_assert(trial_is_untouched(&trials[i]), "a late driver wrote there");
+}
+
 Test(stuck, under_the_policy_gpu_it_is_an_error) {
     struct trial trial;
     fake_start();
