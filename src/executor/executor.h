@@ -153,6 +153,7 @@ struct svmx_executor {
     _Atomic uint64_t loaded;    /* devices at the warning level, and 32 bits up those at the critical one; pressure.c */
     uint32_t routed;            /* devices that take part: the first so many, never the reference */
     uint32_t cpus;              /* of these, those that compute in the calling thread */
+    bool spreads;               /* some of these compute at the same time: a part may be cut for them */
     uint32_t owners;            /* of these, those with memory of their own and a queue */
     pthread_mutex_t publishing; /* of writers of serving and ready */
     struct svmx__policy policies[SVMX__OP_LIMIT];
@@ -317,11 +318,6 @@ uint64_t svmx__bucket_of(const struct svmx_executor *executor, const struct svmx
 /* Fills min_bucket_log2 from the settings and from options.min_bucket_ops (may be NULL). ARGUMENT names what is wrong;
  * MEMORY. */
 enum svmx_status svmx__min_buckets_read(struct svmx_executor *executor, const char *list, struct svmx__text *why);
-
-/* ---- split.c ---- */
-
-/* Makes the part whole again that was cut, and its piece go. */
-void svmx__split_undo(struct svmx_batch *batch);
 
 /* ---- batch.c ---- */
 
