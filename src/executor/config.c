@@ -87,6 +87,8 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
     [SVMX__LOAD_CRITICAL] = {"load_critical", "SUPERVM_LOAD_CRITICAL", "90",
                              "percent of a device's memory or queue from which it gets no new work", NUMBER, 1, 100,
                              FIELD(load_critical)},
+    [SVMX__WINDOW] = {"window", "SUPERVM_WINDOW", "3", "launches that a device with memory of its own has at once",
+                      NUMBER, 1, SVMX__MAX_WINDOW, FIELD(window)},
 };
 
 /* An absolute path or "off", with a default that depends on the rest. */

@@ -47,21 +47,30 @@ static bool is_first(struct svmx__part *part) {
     return !(atomic_fetch_or_explicit(launched, bit, memory_order_relaxed) & bit);
 }
 
+/* What a launch took for itself: not what it waited for those ahead of it in the window. */
+static uint64_t own_ns(const struct svmx__part *part, uint64_t run_ns) {
+    const uint64_t waited_ns = svmx__clock_since(part->ahead_ns, part->dispatch_ns);
+    return run_ns > waited_ns ? run_ns - waited_ns : 0;
+}
+
 static struct svmx__sample sample_of(struct svmx__part *part, uint64_t run_ns) {
+    const uint64_t own = own_ns(part, run_ns);
     const uint64_t by_device = device_ns(part, run_ns), copied = part->timing.copy_in_ns + part->timing.copy_out_ns;
     const uint64_t host = svmx__clock_since(part->dispatch_ns, part->start_ns) +
                           svmx__clock_since(part->end_ns, part->done_ns + part->compare_ns);
     part->device_ns = by_device;
-    struct svmx__sample sample = {.compute_ns = run_ns, .transfer_ns = host};
-    if (by_device)
-        sample = (struct svmx__sample){
-            .setup_ns = run_ns - by_device, .transfer_ns = host + copied, .compute_ns = part->timing.compute_ns};
+    struct svmx__sample sample = {.compute_ns = own, .transfer_ns = host};
+    if (by_device) /* copies that ran beside the launch ahead took none of its own time */
+        sample = (struct svmx__sample){.setup_ns = own > by_device ? own - by_device : 0,
+                                       .transfer_ns = host + copied,
+                                       .compute_ns = part->timing.compute_ns};
     sample.contended = atomic_load_explicit(&part->device->executor->contention.now, memory_order_relaxed);
     return sample;
 }
 
-/* Whether a launch that went as it was chosen is learned from. */
+/* Whether a launch that went as it was chosen is learned from. Of one among others only the device's clock can tell. */
 static bool is_worth_it(const struct svmx__part *part, uint64_t run_ns) {
+    if (part->overlapped && !part->device_ns) return false;
     if (part->answer.why == SVMX__WHY_PROBE || !part->device->host_memory) return true;
     if (part->answer.expected_ns <= 0 || run_ns >= SHORT_NS) return true;
     return (part->done_ns >> 3) % SELDOM == 0; /* the clock's low digits are as good as dice */

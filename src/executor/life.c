@@ -59,7 +59,8 @@ static enum svmx_status device_memory_clear(void *user, struct svmx_memory *memo
     uint64_t ticket = 0;
     enum svmx_status status = instance->ops->submit(instance->self, &submission, &ticket);
     if (status != SVMX_OK || ticket == 0) return status;
-    const uint64_t limit_ns = life->device->executor->config.number[SVMX__TIMEOUT_MS] * UINT64_C(1000000);
+    const uint64_t ahead = life->device->window.count; /* launches that it waits for */
+    const uint64_t limit_ns = (1 + ahead) * life->device->executor->config.number[SVMX__TIMEOUT_MS] * UINT64_C(1000000);
     const uint64_t start_ns = svmx__clock_ns();
     do status = instance->ops->wait(instance->self, life->device->index, ticket, limit_ns, &timing);
     while (status == SVMX_TIMEOUT && svmx__clock_since(svmx__clock_ns(), start_ns) < limit_ns);
