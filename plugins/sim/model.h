@@ -22,6 +22,8 @@ enum {
     SIM_MAX_OPS = 64,    /* a side */
     SIM_MAX_POINTS = 16, /* a table */
     SIM_MAX_CHANGES = 16,
+    SIM_MAX_COPIES = 16, /* devices of a model */
+    SIM_MAX_BUSY = 256,  /* copies that are planned on a bus */
     SIM_MAX_TEXT = 65536 /* bytes of a model's text */
 };
 
@@ -54,6 +56,13 @@ struct sim_changes {
     struct sim_change list[SIM_MAX_CHANGES]; /* ascending */
 };
 
+/* From a moment or from a launch on, one of the devices is lost, until it is opened again. */
+struct sim_loss {
+    bool at_launch;
+    uint64_t from; /* as of a change */
+    uint64_t device;
+};
+
 struct sim_device {
     double create_ns, upload_ns, dispatch_ns, readback_ns, task_ns;
     double upload_bytes_per_ns, readback_bytes_per_ns; /* 0 = copies cost no more than their latency */
@@ -69,6 +78,12 @@ struct sim_model {
     char name[SIM_NAME_BYTES];
     bool shares_memory;    /* the GPU computes in host memory: no copies */
     uint64_t copy_engines; /* 0: launches go one after another; 2: it copies both ways while it computes others */
+    uint64_t memory_bytes; /* of the GPU; 0 = as much as the host has */
+    uint64_t devices;      /* so many of them, alike but for: */
+    double slow[SIM_MAX_COPIES];
+    bool shares_bus; /* copies of all of them go one after another, each way */
+    uint32_t loss_count;
+    struct sim_loss losses[SIM_MAX_CHANGES];
     uint64_t seed;
     struct sim_device sides[SIM_SIDES];
 };
@@ -98,6 +113,7 @@ struct sim_load {
     uint64_t bytes_in, bytes_out;
     uint32_t tasks;      /* in the launch */
     uint32_t submitters; /* at work on the device at this time, this one included; 0 counts as 1 */
+    uint32_t device;     /* of those that the model has */
 };
 
 /* Parts of the cost. create_ns is that of a first use: it is always told, and counts only then. */
@@ -115,10 +131,23 @@ struct sim_engines {
     uint64_t upload_ns, compute_ns, readback_ns;
 };
 
+/* When a bus is busy, one way: intervals that do not touch, ascending. Zero at the start. */
+struct sim_way {
+    struct {
+        uint64_t from_ns, to_ns;
+    } busy[SIM_MAX_BUSY];
+    uint32_t count;
+};
+
+/* The bus that devices of a model share. */
+struct sim_bus {
+    struct sim_way up, down;
+};
+
 /* Gives a launch that is handed over at `at_ns` its place behind those before it; returns when it is over. `create_ns` of the
- * cost does not count. */
-uint64_t sim_engines_take(const struct sim_model *model, struct sim_engines *engines, const struct sim_cost *cost,
-                          uint64_t at_ns);
+ * cost does not count. `bus` is NULL for a device that has its own. */
+uint64_t sim_engines_take(const struct sim_model *model, struct sim_engines *engines, struct sim_bus *bus,
+                          const struct sim_cost *cost, uint64_t at_ns);
 
 /* The sum. No part is above 2^60, so it fits. */
 uint64_t sim_cost_total(const struct sim_cost *cost, bool first_use);
