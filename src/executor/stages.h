@@ -40,6 +40,8 @@ bool svmx__route_again(struct svmx__part *part);
 /* 4. Finds pipeline and layout, places inputs, writes the commands. What it took is released by collect, also after an
  * error. */
 enum svmx_status svmx__stage(struct svmx__part *part);
+/* Finds or makes the layout of a part. false: no memory, and its reason says so. */
+bool svmx__layout(struct svmx__part *part);
 
 /* 5. Hands the commands to the device. */
 enum svmx_status svmx__dispatch(struct svmx__part *part);

@@ -8,6 +8,8 @@
 #include "executor/executor.h"
 #include <string.h>
 
+#define ON_CORES_BYTES (UINT64_C(4) << 20)
+
 void svmx__window_init(struct svmx__device *device) {
     const uint64_t wanted = device->executor->config.number[SVMX__WINDOW];
     const uint32_t most = device->info.max_in_flight;
@@ -36,9 +38,27 @@ static bool share_buffers(const struct svmx_batch *one, const struct svmx_batch 
     return false;
 }
 
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t bytes_of(const struct svmx__part *part) { return part->bytes_in + part->bytes_out; }
+
+/* Bytes that may be under way. On the host's cores there are no engines beside them: more than their caches hold costs time
+ * and wins none. Elsewhere half of the memory of the device: the other is for buffers, and for pools. 0: no limit. */
+static uint64_t most_bytes(const struct svmx__device *device) {
+    return device->info.flags & SVMX_DEVICE_SHARES_CORES ? ON_CORES_BYTES : device->info.memory_bytes / 2;
+}
+
+static bool is_too_much(const struct svmx__part *part) {
+    const struct svmx__window *window = &part->device->window;
+    const uint64_t most = most_bytes(part->device);
+    uint64_t sum = bytes_of(part);
+    for (uint32_t i = 0; i < window->count; i++) sum += bytes_of(window->parts[i]);
+    return most && sum > most;
+}
+
 bool svmx__window_holds_up(const struct svmx__part *part) {
     const struct svmx__window *window = &part->device->window;
-    if (window->count == window->depth) return true;
+    if (window->count == window->depth || (window->count && is_too_much(part))) return true;
     for (uint32_t i = 0; i < window->count; i++)
         if ((is_in_heap(part) && is_in_heap(window->parts[i])) || share_buffers(part->batch, window->parts[i]->batch))
             return true;

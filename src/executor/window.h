@@ -31,7 +31,8 @@ void svmx__window_init(struct svmx__device *device);
 /* May a part be under way beside others? Not what is compared with another device's answer, and no chains. */
 bool svmx__window_takes(const struct svmx__part *part);
 
-/* Must the oldest be collected before this one is staged? There is no room, or one under way has to do with its buffers. */
+/* Must the oldest be collected before this one is staged? There is no room, not enough memory for one more, or one under way
+ * has to do with its buffers. */
 bool svmx__window_holds_up(const struct svmx__part *part);
 
 /* A part that was dispatched. */

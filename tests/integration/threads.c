@@ -374,7 +374,8 @@ static void *press(void *argument) {
             trial_fill(&trials[i], round + i);
             check(svmx_batch_reset(batches[i]) == SVMX_OK && trial_add(&trials[i], batches[i]) == SVMX_OK, "filling");
             enum svmx_status status;
-            do status = svmx_submit(batches[i], actor->number % 2 ? SVMX_SUBMIT_NONBLOCK : 0);
+            const uint32_t flags = (actor->number % 2 ? SVMX_SUBMIT_NONBLOCK : 0) | (i % 2 ? SVMX_SUBMIT_IN_ORDER : 0);
+            do status = svmx_submit(batches[i], flags);
             while (status == SVMX_BUSY && actor->number % 2);
             check(status == SVMX_OK, "a full queue lets one in after the other");
         }

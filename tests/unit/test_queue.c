@@ -19,6 +19,21 @@ static int pop_number(struct svmx__queue *queue) {
     return entry ? entry->number : -1;
 }
 
+Test(queue, looking_does_not_wait) {
+    struct svmx__queue queue;
+    struct entry entry = {.number = 7};
+    cr_assert_eq(svmx__queue_init(&queue), 0);
+    cr_assert_null(svmx__queue_try(&queue));
+    svmx__queue_push(&queue, &entry.link);
+    cr_assert_eq(svmx__queue_try(&queue), &entry.link);
+    cr_assert_null(svmx__queue_try(&queue));
+    svmx__queue_push(&queue, &entry.link);
+    svmx__queue_close(&queue);
+    cr_assert_eq(svmx__queue_try(&queue), &entry.link, "what is left when it is closed");
+    cr_assert_null(svmx__queue_try(&queue));
+    svmx__queue_fini(&queue);
+}
+
 Test(queue, what_goes_in_first_comes_out_first) {
     struct svmx__queue queue;
     struct entry entries[10];

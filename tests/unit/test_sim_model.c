@@ -142,6 +142,9 @@ static const struct refusal behind[] = {
     {"task 9999999 s", "at most 1000000 s"},
     {"seed 1.5", "whole number"},
     {"seed -1", "not negative"},
+    {"copy_engines 1", "write 2, one for each way, or 0"},
+    {"copy_engines 3", "from 0 to 2"},
+    {"cpu copy_engines 2", "the CPU has no 'copy_engines'"},
     {"op", "no operation is named"},
     {"op Vec rate 1 work/ns", "no operation is named"},
     {"op vec", "neither rate nor table"},
@@ -293,6 +296,36 @@ Test(sim_model, parts_of_a_cost) {
     cr_expect_eq(cost.upload_ns, 11000);
     cost = cost_at(SIM_CPU, (struct sim_load){"known", 1000, 1000, 4000, 8000, 3, 1}, 0, 0);
     cr_expect_eq(sim_cost_total(&cost, true), 3000 + 1000, "a CPU copies nothing");
+}
+
+/* ---- engines ---------------------------------------------------------------------------------------------- */
+
+static const struct sim_cost three_ways = {.upload_ns = 30, .dispatch_ns = 5, .compute_ns = 15, .readback_ns = 10};
+
+Test(sim_model, without_copy_engines_launches_follow_each_other) {
+    struct sim_engines engines = {0};
+    cr_assert(parse(whole), "%s", why);
+    cr_expect_eq(sim_engines_take(&model, &engines, &three_ways, 100), 160);
+    cr_expect_eq(sim_engines_take(&model, &engines, &three_ways, 100), 220);
+    cr_expect_eq(sim_engines_take(&model, &engines, &three_ways, 1000), 1060);
+}
+
+Test(sim_model, copy_engines_overlap_launches_up_to_the_slowest) {
+    struct sim_engines engines = {0};
+    cr_assert(parse_with("copy_engines 2\n"), "%s", why);
+    cr_assert_eq(model.copy_engines, 2);
+    for (uint64_t i = 0; i < 10; i++)
+        cr_expect_eq(sim_engines_take(&model, &engines, &three_ways, 100), 160 + 30 * i, "launch %zu", (size_t)i);
+    const struct sim_cost long_one = {.compute_ns = 1000}, nothing = {0};
+    cr_expect_eq(sim_engines_take(&model, &engines, &long_one, 5000), 6000);
+    cr_expect_eq(sim_engines_take(&model, &engines, &three_ways, 5000), 6030, "it was uploaded meanwhile");
+    cr_expect_eq(sim_engines_take(&model, &engines, &nothing, 5000), 6030, "results come in order");
+}
+
+Test(sim_model, copy_engines_need_copies) {
+    cr_expect_not(parse("name x\nmemory shared\ncreate 0 ns\ndispatch 0 ns\nop * rate 1 work/ns\n"
+                        "cpu op * rate 1 work/ns\ncopy_engines 2\n"));
+    cr_expect(strstr(why, "'copy_engines' in a model that shares memory"), "%s", why);
 }
 
 Test(sim_model, tables_are_exact_at_their_points_log_log_between_and_in_proportion_outside) {

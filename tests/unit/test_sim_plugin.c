@@ -331,6 +331,29 @@ Test(sim_plugin, launches_of_one_device_follow_each_other) {
     close_all();
 }
 
+/* Copying in and out for one while the other computes: 40 + 150 + 150 + 60 ms. tests/unit/test_sim_model.c has how much less
+ * that is than one after the other. */
+Test(sim_plugin, copy_engines_keep_order_and_results) {
+    char text[1024];
+    (void)snprintf(text, sizeof text, "%scopy_engines 2\n", patient);
+    const uint32_t device = open_with(text, "patient");
+    struct job jobs[2];
+    struct svmx_timing timing;
+    uint64_t tickets[2] = {0, 0};
+    for (int i = 0; i < 2; i++) job_make(&jobs[i], device);
+    const uint64_t start = host_now(host);
+    for (int i = 0; i < 2; i++) cr_assert_eq(job_submit(&jobs[i], device, NULL, &tickets[i]), SVMX_OK);
+    cr_expect_eq(ticket_wait(device, tickets[1], long_ns, &timing), SVMX_OK);
+    cr_expect_geq(host_now(host) - start, 400u * MS, "two computed at a time");
+    cr_expect_eq(timing.compute_ns, 150u * MS);
+    cr_expect_eq(ticket_wait(device, tickets[0], 0, &timing), SVMX_OK, "the earlier one was not over before");
+    for (int i = 0; i < 2; i++) {
+        cr_expect_eq(wrong_results(&jobs[i]), 0);
+        job_free(&jobs[i]);
+    }
+    close_all();
+}
+
 Test(sim_plugin, a_launch_waits_for_the_ticket_of_another_device) {
     const uint32_t slow = open_with(patient, "patient"), quick = device_named("pcie4-discrete");
     struct job first, second;
