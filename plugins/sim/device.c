@@ -46,6 +46,8 @@ static enum svmx_status add_one(struct sim_instance *instance, const struct sim_
     if (!gpu) return SVMX_ERR_MEMORY;
     *gpu = *like;
     gpu->number = number;
+    gpu->model.own_slow = gpu->model.slow[number];
+    gpu->engines.bus = gpu->bus;
     gpu->index = instance->device_count;
     gpu->random.state = gpu->model.seed + number;
     gpu->lost_ns = lost_ns(gpu);

@@ -114,7 +114,7 @@ void sim_model_cost(const struct sim_model *model, enum sim_side side, const str
                     uint64_t launch, struct sim_random *random, struct sim_cost *cost) {
     const struct sim_device *device = &model->sides[side];
     const bool copies = side == SIM_GPU && !model->shares_memory;
-    const double own = side == SIM_GPU && load->device < SIM_MAX_COPIES ? model->slow[load->device] : 1;
+    const double own = side == SIM_GPU ? model->own_slow : 1;
     const double factor =
         own * slow_at(&device->at_ns, now_ns) * slow_at(&device->at_launch, launch) * noise(device, random);
     *cost = (struct sim_cost){.create_ns = rounded(factor * device->create_ns)};
@@ -149,8 +149,9 @@ static uint64_t way_take(struct sim_way *way, uint64_t at_ns, uint64_t ns) {
     return at_ns + ns;
 }
 
-uint64_t sim_engines_take(const struct sim_model *model, struct sim_engines *engines, struct sim_bus *bus,
-                          const struct sim_cost *cost, uint64_t at_ns) {
+uint64_t sim_engines_take(const struct sim_model *model, struct sim_engines *engines, const struct sim_cost *cost,
+                          uint64_t at_ns) {
+    struct sim_bus *bus = engines->bus;
     if (!model->copy_engines) at_ns = later(at_ns, engines->readback_ns); /* where the one before was over */
     if (cost->upload_ns) {
         at_ns = later(at_ns, engines->upload_ns);

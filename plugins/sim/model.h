@@ -81,6 +81,7 @@ struct sim_model {
     uint64_t memory_bytes; /* of the GPU; 0 = as much as the host has */
     uint64_t devices;      /* so many of them, alike but for: */
     double slow[SIM_MAX_COPIES];
+    double own_slow; /* of the one that costs are asked for; 1 until somebody sets it */
     bool shares_bus; /* copies of all of them go one after another, each way */
     uint32_t loss_count;
     struct sim_loss losses[SIM_MAX_CHANGES];
@@ -113,7 +114,6 @@ struct sim_load {
     uint64_t bytes_in, bytes_out;
     uint32_t tasks;      /* in the launch */
     uint32_t submitters; /* at work on the device at this time, this one included; 0 counts as 1 */
-    uint32_t device;     /* of those that the model has */
 };
 
 /* Parts of the cost. create_ns is that of a first use: it is always told, and counts only then. */
@@ -125,11 +125,6 @@ struct sim_cost {
  * there is no noise: what the model expects. */
 void sim_model_cost(const struct sim_model *model, enum sim_side side, const struct sim_load *load, uint64_t now_ns,
                     uint64_t launch, struct sim_random *random, struct sim_cost *cost);
-
-/* What the engines of a device are busy with: each is free from then on, ns. Zero at the start. */
-struct sim_engines {
-    uint64_t upload_ns, compute_ns, readback_ns;
-};
 
 /* When a bus is busy, one way: intervals that do not touch, ascending. Zero at the start. */
 struct sim_way {
@@ -144,10 +139,16 @@ struct sim_bus {
     struct sim_way up, down;
 };
 
+/* What the engines of a device are busy with: each is free from then on, ns. Zero at the start. */
+struct sim_engines {
+    uint64_t upload_ns, compute_ns, readback_ns;
+    struct sim_bus *bus; /* NULL: its own */
+};
+
 /* Gives a launch that is handed over at `at_ns` its place behind those before it; returns when it is over. `create_ns` of the
- * cost does not count. `bus` is NULL for a device that has its own. */
-uint64_t sim_engines_take(const struct sim_model *model, struct sim_engines *engines, struct sim_bus *bus,
-                          const struct sim_cost *cost, uint64_t at_ns);
+ * cost does not count. */
+uint64_t sim_engines_take(const struct sim_model *model, struct sim_engines *engines, const struct sim_cost *cost,
+                          uint64_t at_ns);
 
 /* The sum. No part is above 2^60, so it fits. */
 uint64_t sim_cost_total(const struct sim_cost *cost, bool first_use);

@@ -336,6 +336,7 @@ static bool line_cut(struct parser *parser, const char *text, size_t length) {
 bool sim_model_parse(struct sim_model *model, const char *text, size_t bytes, char *why, size_t why_bytes) {
     struct parser parser = {.scan = {.why = why, .why_bytes = why_bytes}};
     parser.model.seed = parser.model.devices = 1;
+    parser.model.own_slow = 1;
     for (uint32_t i = 0; i < SIM_MAX_COPIES; i++) parser.model.slow[i] = 1;
     if (bytes > SIM_MAX_TEXT) return sim_refuse(&parser.scan, "more than %d bytes: this is no model", SIM_MAX_TEXT);
     for (size_t at = 0; at < bytes;) {

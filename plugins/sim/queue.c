@@ -91,8 +91,7 @@ static struct sim_load load_of(const struct svmx_command *command, uint32_t subm
 static void model_time(struct sim_gpu *gpu, struct sim_ticket *ticket) {
     const uint64_t since = ticket->submitted_ns - gpu->start_ns;
     for (size_t i = 0; i < ticket->count; i++) {
-        struct sim_load load = load_of(&ticket->commands[i], gpu->open_tickets + 1);
-        load.device = gpu->number;
+        const struct sim_load load = load_of(&ticket->commands[i], gpu->open_tickets + 1);
         struct sim_cost cost;
         if (!load.op && !load.bytes_in && !load.bytes_out) continue; /* barriers and fills are for free */
         sim_model_cost(&gpu->model, SIM_GPU, &load, since, gpu->launches, &gpu->random, &cost);

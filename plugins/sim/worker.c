@@ -90,8 +90,8 @@ static void ticket_run(struct sim_gpu *gpu, struct sim_ticket *ticket) {
     struct svmx_timing real = {0};
     enum svmx_status status = SVMX_OK;
     pthread_mutex_lock(&gpu->instance->lock); /* of the bus, which others may share */
-    ticket->over_ns = sim_engines_take(&gpu->model, &gpu->engines, gpu->bus, modelled,
-                                       ticket->held_back ? start : ticket->submitted_ns);
+    ticket->over_ns =
+        sim_engines_take(&gpu->model, &gpu->engines, modelled, ticket->held_back ? start : ticket->submitted_ns);
     pthread_mutex_unlock(&gpu->instance->lock);
     for (size_t i = 0; status == SVMX_OK && i < ticket->count; i++)
         status = command_run(host, &ticket->commands[i], &real);
@@ -105,7 +105,7 @@ static void ticket_run(struct sim_gpu *gpu, struct sim_ticket *ticket) {
     if (!kept) {
         say_late(gpu, computed - start, sim_cost_total(modelled, false));
         ticket->over_ns = computed;
-        gpu->engines = (struct sim_engines){computed, computed, computed};
+        gpu->engines = (struct sim_engines){computed, computed, computed, gpu->bus};
     }
     ticket->status = status;
 }

@@ -117,7 +117,7 @@ static void move_to(struct svmx__part *part, struct svmx__device *device) {
     svmx__charge(choices, &part->answer);
 }
 
-static void run(struct svmx__work *work) {
+void svmx__share_run(struct svmx__work *work) {
     struct svmx__share *share = (struct svmx__share *)(void *)work;
     struct svmx__device *device = share->device;
     const uint32_t chunk = svmx__share_take(share);
@@ -142,7 +142,7 @@ static void start(struct svmx__cut *cut) {
     cut->started = true;
     cut->live = count;
     for (uint32_t i = 0; i < count; i++) {
-        cut->shares[i].errand.run = run;
+        cut->shares[i].errand.run = svmx__share_run;
         if (cut->shares[i].end > chunks) chunks = cut->shares[i].end;
     }
     for (uint32_t c = 0; c < chunks; c++) part_of(cut, c)->queued_ns = now_ns;

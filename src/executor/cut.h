@@ -61,7 +61,9 @@ void svmx__cuts_undo(struct svmx_batch *batch);
 /* The batch goes. */
 void svmx__cuts_free(struct svmx_batch *batch);
 
-/* For tests: the chunk that a share would take now, and takes; UINT32_MAX: none. */
+/* What a submitter does with a share that it popped. `work` is its errand. */
+void svmx__share_run(struct svmx__work *work);
+/* Part of it: the chunk that it takes; UINT32_MAX: none, and it goes. */
 uint32_t svmx__share_take(struct svmx__share *share);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "base/alloc.h"
 #include "executor/batch.h"
+#include "executor/cut.h"
 #include "executor/executor.h"
 
 #include <sched.h>
@@ -229,7 +230,8 @@ static void *submitter_main(void *user) {
     struct svmx__link *link;
     while ((link = next_of(device))) {
         struct svmx__work *work = (struct svmx__work *)(void *)link;
-        if (work->run != svmx__pipeline_part) svmx__pipeline_drain(device); /* it has the device to itself */
+        /* what is no part of a batch has the device to itself */
+        if (work->run != svmx__pipeline_part && work->run != svmx__share_run) svmx__pipeline_drain(device);
         work->run(work);
     }
     return NULL;

@@ -53,15 +53,28 @@ static bool is_like(const struct svmx__device *a, const struct svmx__device *b) 
            strcmp(a->info.driver, b->info.driver) == 0;
 }
 
-/* What a load is expected to take on a device; less than 0: nothing is known of that. */
-static double cost_ns(const struct svmx_executor *executor, uint32_t op, uint32_t device,
-                      const struct svmx__load *load) {
-    struct svmx__cost cost;
-    svmx__model_cost(&executor->model, op, device, load, &cost);
-    for (uint32_t d = 0; d < executor->routed && cost.kind == SVMX__GUESSED; d++)
+/* What is known of a load on a device, or on one like it. false: nothing. */
+static bool look_up(const struct svmx_executor *executor, uint32_t op, uint32_t device, const struct svmx__load *load,
+                    struct svmx__cost *cost) {
+    svmx__model_cost(&executor->model, op, device, load, cost);
+    for (uint32_t d = 0; d < executor->routed && cost->kind == SVMX__GUESSED; d++)
         if (is_like(&executor->devices[device], &executor->devices[d]))
-            svmx__model_cost(&executor->model, op, d, load, &cost);
-    return cost.kind == SVMX__GUESSED ? -1 : cost.ns;
+            svmx__model_cost(&executor->model, op, d, load, cost);
+    return cost->kind != SVMX__GUESSED;
+}
+
+/* What one of so many chunks is expected to take on a device, or the part as one; less than 0: nothing is known of that. What
+ * was never tried is thought to take its share of the whole: a guess that is too good is soon found out. */
+static double chunk_ns(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t device,
+                       uint32_t chunks) {
+    struct svmx__cost cost, whole;
+    const struct svmx__load load = load_of(part, chunks);
+    if (!look_up(executor, part->op->id, device, &load, &cost)) return -1;
+    if (chunks == 1 || cost.kind == SVMX__MEASURED) return cost.ns;
+    (void)look_up(executor, part->op->id, device, &part->question.load, &whole);
+    const double fixed_ns = whole.setup_ns < whole.ns ? whole.setup_ns : whole.ns,
+                 share_ns = fixed_ns + (whole.ns - fixed_ns) / chunks;
+    return share_ns < cost.ns ? share_ns : cost.ns;
 }
 
 static bool fits(const struct svmx__device *device, uint64_t bytes) {
@@ -71,11 +84,10 @@ static bool fits(const struct svmx__device *device, uint64_t bytes) {
 }
 
 /* What the fastest CPU that may have it takes; less than 0: there is none, or nothing is known. */
-static double on_cpu_ns(const struct svmx_executor *executor, const struct svmx__part *part,
-                        const struct svmx__load *load) {
+static double on_cpu_ns(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t chunks) {
     double best = -1;
     for (uint32_t mask = part->fitting & executor->cpus; mask; mask &= mask - 1) {
-        const double ns = cost_ns(executor, part->op->id, (uint32_t)__builtin_ctz(mask), load);
+        const double ns = chunk_ns(executor, part, (uint32_t)__builtin_ctz(mask), chunks);
         if (ns > 0 && (best < 0 || ns < best)) best = ns;
     }
     return best;
@@ -89,25 +101,41 @@ static uint32_t without_sharers(const struct svmx_executor *executor, const stru
     double best_ns = 0;
     for (uint32_t rest = sharers; rest; rest &= rest - 1) {
         const uint32_t d = (uint32_t)__builtin_ctz(rest);
-        const double ns = cost_ns(executor, part->op->id, d, &part->question.load);
+        const double ns = chunk_ns(executor, part, d, 1);
         if (ns > 0 && (!best || ns < best_ns)) best = UINT32_C(1) << d, best_ns = ns;
     }
     return (mask & ~sharers) | best;
 }
 
+/* Has a device a pipeline for such chunks? They may be of another bucket than the whole. */
+static bool is_ready(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t device,
+                     uint32_t chunks) {
+    const uint64_t bucket = svmx__bucket_of(executor, part->op, load_of(part, chunks).units);
+    return svmx__route_is_ready(executor, part->op->id, bucket, device);
+}
+
+/* What a chunk takes on a device, or 0 if it gets none. */
+static double taker_ns(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t device,
+                       uint32_t chunks, double cpu_ns) {
+    const double ns = chunk_ns(executor, part, device, chunks);
+    if (ns <= 0 || !fits(&executor->devices[device], load_of(part, chunks).bytes)) return 0;
+    const bool below_crossover =
+        !(executor->cpus >> device & 1) && cpu_ns > 0 && cpu_ns < executor->choices.margin * ns;
+    return below_crossover ? 0 : ns;
+}
+
 static void weigh(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t mask, uint32_t chunks,
-                  struct plan *plan) {
-    const struct svmx__load load = load_of(part, chunks);
-    const double cpu_ns = on_cpu_ns(executor, part, &load);
+                  bool only_ready, struct plan *plan) {
+    const double cpu_ns = on_cpu_ns(executor, part, chunks);
     plan->taker_count = 0;
     plan->chunks = chunks;
     for (; mask; mask &= mask - 1) {
         const uint32_t d = (uint32_t)__builtin_ctz(mask);
-        const double ns = cost_ns(executor, part->op->id, d, &load);
-        const bool below_crossover = !(executor->cpus >> d & 1) && cpu_ns > 0 && cpu_ns < executor->choices.margin * ns;
-        const bool takes = ns > 0 && !below_crossover && fits(&executor->devices[d], load.bytes);
-        plan->takers[plan->taker_count++] = (struct svmx__taker){
-            .device = d, .busy_ns = (double)svmx__backlog_ns(&executor->choices, d), .chunk_ns = takes ? ns : 0};
+        if (only_ready && !is_ready(executor, part, d, chunks)) continue;
+        plan->takers[plan->taker_count++] =
+            (struct svmx__taker){.device = d,
+                                 .busy_ns = (double)svmx__backlog_ns(&executor->choices, d),
+                                 .chunk_ns = taker_ns(executor, part, d, chunks, cpu_ns)};
     }
     plan->finish_ns = svmx__spread(plan->takers, plan->taker_count, chunks);
 }
@@ -119,54 +147,53 @@ static uint32_t most_chunks(const struct svmx__part *part) {
 }
 
 /* Few devices may take few chunks: the plan is looked for with one for each of them, two, four, ... */
-static struct plan best_plan(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t mask) {
+static struct plan best_plan(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t mask,
+                             bool only_ready) {
     const uint32_t devices = (uint32_t)__builtin_popcount(mask), most = most_chunks(part);
     struct plan best = {.finish_ns = -1}, plan;
     for (uint32_t each = 1; each <= CHUNKS_EACH || best.finish_ns < 0; each *= 2) {
         const uint32_t chunks = devices * each < most ? devices * each : most;
         if (chunks < 2) break;
-        weigh(executor, part, mask, chunks, &plan);
+        weigh(executor, part, mask, chunks, only_ready, &plan);
         if (plan.finish_ns > 0 && (best.finish_ns < 0 || plan.finish_ns < AS_GOOD * best.finish_ns)) best = plan;
         if (chunks == most) break;
     }
     return best;
 }
 
-/* A chunk may be of another bucket than the whole. A device without a pipeline for it gets one, for the next time. */
-static uint32_t ready_ones(struct svmx_executor *executor, const struct svmx__part *part, const struct plan *plan) {
+/* A device of the plan without a pipeline gets one, for the next time. true: all have theirs. */
+static bool have_pipelines(struct svmx_executor *executor, const struct svmx__part *part, const struct plan *plan) {
     const uint64_t bucket = svmx__bucket_of(executor, part->op, load_of(part, plan->chunks).units);
-    uint32_t ready = 0;
+    bool all = true;
     for (uint32_t i = 0; i < plan->taker_count; i++) {
         const uint32_t d = plan->takers[i].device;
-        if (!plan->takers[i].chunks || svmx__route_is_ready(executor, part->op->id, bucket, d))
-            ready |= UINT32_C(1) << d;
-        else
-            svmx__build_request(&executor->devices[d], part->op, bucket, NULL);
+        if (!plan->takers[i].chunks || is_ready(executor, part, d, plan->chunks)) continue;
+        svmx__build_request(&executor->devices[d], part->op, bucket, NULL);
+        all = false;
     }
-    return ready;
+    return all;
 }
 
-static uint32_t takers_of(const struct plan *plan) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < plan->taker_count; i++) count += plan->takers[i].chunks > 0;
-    return count;
+/* Are there two at least who get something, and is that soon enough? */
+static bool is_good(const struct plan *plan, double enough_ns) {
+    uint32_t takers = 0;
+    for (uint32_t i = 0; i < plan->taker_count; i++) takers += plan->takers[i].chunks > 0;
+    return takers > 1 && plan->finish_ns <= enough_ns;
 }
 
 /* false: it stays whole. */
 static bool find_plan(struct svmx_executor *executor, const struct svmx__part *part, struct plan *plan) {
     const struct svmx__choices *choices = &executor->choices;
-    const double whole_ns = cost_ns(executor, part->op->id, part->answer.device, &part->question.load);
+    const double whole_ns = chunk_ns(executor, part, part->answer.device, 1);
     if (part->answer.why == SVMX__WHY_PROBE || whole_ns <= 0) return false;
     if (whole_ns < WORTH_NS && part->policy != SVMX_POLICY_SPLIT) return false;
     const double enough_ns = choices->margin * ((double)svmx__backlog_ns(choices, part->answer.device) + whole_ns);
-    uint32_t mask = without_sharers(executor, part, part->fitting), before;
-    do {
-        before = mask;
-        *plan = best_plan(executor, part, mask);
-        if (plan->finish_ns < 0 || plan->finish_ns > enough_ns || takers_of(plan) < 2) return false;
-        mask &= ready_ones(executor, part, plan);
-    } while (mask != before);
-    return true;
+    const uint32_t mask = without_sharers(executor, part, part->fitting);
+    *plan = best_plan(executor, part, mask, false);
+    if (!is_good(plan, enough_ns)) return false;
+    if (have_pipelines(executor, part, plan)) return true;
+    *plan = best_plan(executor, part, mask, true);
+    return is_good(plan, enough_ns);
 }
 
 /* ---- cutting ------------------------------------------------------------------------------------------------------- */
