@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../drivers/ze_cpu/use.h"
 #include "executor/executor.h"
 
 #include <criterion/criterion.h>
@@ -66,7 +67,7 @@ TestSuite(many_devices, .fini = tear_down, .timeout = 300);
 /* Tells what a device takes, ns for each unit, and has pipelines built for all sizes. */
 static void knows(uint32_t op, const double ns_a_unit[DEVICES]) {
     for (uint64_t units = 1; units <= UINT64_C(1) << 24; units *= 2) {
-        for (uint32_t d = 0; d < DEVICES; d++) {
+        for (uint32_t d = 0; d + 1 < svmx_device_count(executor); d++) {
             const struct svmx__sample sample = {.compute_ns = 1 + (uint64_t)((double)units * ns_a_unit[d])};
             for (uint64_t depth = 1; depth <= 4096; depth *= 2) {
                 const struct svmx__load load = {units, units * depth, units};
@@ -282,6 +283,38 @@ Test(many_devices, one_is_lost_in_mid_batch_and_comes_back) {
         seen = compare("back in");
     }
     cr_expect(seen.devices & 4, "it works again");
+    cr_expect_eq(seen.redone, 0);
+    clear();
+}
+
+/* ---- Level Zero ---- */
+
+/* The test driver computes on the host's cores, so nothing is cut for it; here it is asked to pass for three GPUs. */
+Test(many_devices, three_of_level_zero) {
+    const char *missing = ze_cpu_missing(), *path = getenv("SVMX_TEST_BACKEND_PATH");
+    struct svmx_error error;
+    if (missing || !path)
+        cr_skip_test("%s", missing ? missing : "SVMX_TEST_BACKEND_PATH does not say where backends are");
+    ze_cpu_use("many_devices");
+    cr_assert_eq(setenv("ZE_CPU_DEVICES", "3", 1), 0);
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = "levelzero,stop",
+                                         .backend_path = path,
+                                         .policy = "split",
+                                         .profile = "off",
+                                         .learn = "strict",
+                                         .timeout_ms = 60000,
+                                         .log_level = SVMX_LOG_ERROR};
+    cr_assert_eq(svmx_open(&executor, &options, &error), SVMX_OK, "%s", error.text);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    if (svmx_device_count(executor) != 4) cr_skip_test("no Level Zero backend here");
+    executor->choices.frozen = executor->spreads = true;
+    executor->choices.cores_mask = 0;
+    for (uint8_t d = 0; d < 3; d++) executor->choices.queue[d] = d;
+    knows(SVMX_OP_VEC_ADD_F32, alike);
+    for (int t = 0; t < 96; t++) add(SVMX_OP_VEC_ADD_F32, 1000 + 10 * (uint64_t)t);
+    const struct seen seen = compare("Level Zero");
+    cr_expect_geq(seen.chunks, 3);
     cr_expect_eq(seen.redone, 0);
     clear();
 }
