@@ -1,5 +1,5 @@
 /*
- * device.c: the devices of an instance, one a model, and pipelines, which take as long to make as the model says.
+ * device.c: the devices of an instance, one or several a model, and pipelines, which take as long to make as the model says.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,26 +21,65 @@ static uint32_t hash_of(const char *text, size_t bytes) {
     return hash;
 }
 
+/* Memory of zeros that counts as the instance's. */
+static void *make(const struct sim_instance *instance, size_t bytes) {
+    void *made = instance->host->alloc(instance->host, bytes, 64);
+    if (made) return memset(made, 0, bytes);
+    (void)sim_fail(instance, SVMX_ERR_MEMORY, "no memory for a model");
+    return NULL;
+}
+
+/* When a device will be lost, as far as the clock tells. An instance that stands in for one that was given up has it back. */
+static uint64_t lost_ns(const struct sim_gpu *gpu) {
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0; i < gpu->model.loss_count && !gpu->instance->again; i++) {
+        const struct sim_loss *loss = &gpu->model.losses[i];
+        if (loss->device != gpu->number || loss->at_launch || gpu->start_ns + loss->from >= first) continue;
+        first = gpu->start_ns + loss->from;
+    }
+    return first;
+}
+
+/* Device `number` of a model. */
+static enum svmx_status add_one(struct sim_instance *instance, const struct sim_gpu *like, uint32_t number) {
+    struct sim_gpu *gpu = make(instance, sizeof *gpu);
+    if (!gpu) return SVMX_ERR_MEMORY;
+    *gpu = *like;
+    gpu->number = number;
+    gpu->model.own_slow = gpu->model.slow[number];
+    gpu->engines.bus = gpu->bus;
+    gpu->index = instance->device_count;
+    gpu->random.state = gpu->model.seed + number;
+    gpu->lost_ns = lost_ns(gpu);
+    instance->devices[instance->device_count++] = gpu;
+    return SVMX_OK;
+}
+
+static enum svmx_status add_all(struct sim_instance *instance, struct sim_gpu *like) {
+    enum svmx_status status = SVMX_OK;
+    if (instance->device_count + like->model.devices > SIM_MAX_DEVICES)
+        return sim_fail(instance, SVMX_ERR_OVERFLOW, "more than %d devices", SIM_MAX_DEVICES);
+    if (like->model.shares_bus &&
+        !(like->bus = instance->buses[instance->bus_count++] = make(instance, sizeof *like->bus)))
+        return SVMX_ERR_MEMORY;
+    for (uint32_t i = 0; status == SVMX_OK && i < like->model.devices; i++) status = add_one(instance, like, i);
+    return status;
+}
+
 /* `origin` is how the user knows the text. */
 static enum svmx_status add(struct sim_instance *instance, const char *origin, const char *text, size_t bytes) {
     const struct svmx_host *host = instance->host;
     char why[400];
-    if (instance->device_count == SIM_MAX_DEVICES)
-        return sim_fail(instance, SVMX_ERR_OVERFLOW, "more than %d models", SIM_MAX_DEVICES);
-    struct sim_gpu *gpu = host->alloc(host, sizeof *gpu, 64);
-    if (!gpu) return sim_fail(instance, SVMX_ERR_MEMORY, "no memory for a model");
-    memset(gpu, 0, sizeof *gpu);
-    if (!sim_model_parse(&gpu->model, text, bytes, why, sizeof why)) {
-        host->release(host, gpu);
-        return sim_fail(instance, SVMX_ERR_ARGUMENT, "%s: %s", origin, why);
-    }
-    gpu->instance = instance;
-    gpu->index = instance->device_count;
-    gpu->model_hash = hash_of(text, bytes);
-    gpu->start_ns = host->now(host);
-    gpu->random.state = gpu->model.seed;
-    instance->devices[instance->device_count++] = gpu;
-    return SVMX_OK;
+    struct sim_gpu *like = make(instance, sizeof *like); /* too large for a stack that is not ours */
+    if (!like) return SVMX_ERR_MEMORY;
+    like->instance = instance;
+    like->model_hash = hash_of(text, bytes);
+    like->start_ns = host->now(host);
+    const enum svmx_status status = sim_model_parse(&like->model, text, bytes, why, sizeof why)
+                                        ? add_all(instance, like)
+                                        : sim_fail(instance, SVMX_ERR_ARGUMENT, "%s: %s", origin, why);
+    host->release(host, like);
+    return status;
 }
 
 /* Reads a file whole; -1 with errno set. Anything but a file would make us wait, or never end. */
@@ -91,7 +130,9 @@ enum svmx_status sim_devices_add(struct sim_instance *instance, const char *path
 }
 
 void sim_devices_free(struct sim_instance *instance) {
-    for (uint32_t i = 0; i < instance->device_count; i++) instance->host->release(instance->host, instance->devices[i]);
+    const struct svmx_host *host = instance->host;
+    for (uint32_t i = 0; i < instance->device_count; i++) host->release(host, instance->devices[i]);
+    for (uint32_t i = 0; i < instance->bus_count; i++) host->release(host, instance->buses[i]);
 }
 
 struct sim_gpu *sim_device_at(const struct sim_instance *instance, uint32_t index) {
@@ -114,7 +155,12 @@ enum svmx_status sim_device_info(void *self, uint32_t index, struct svmx_device_
                                     .memory_bytes = SIM_MEMORY_BYTES,
                                     .max_alloc_bytes = SIM_MAX_ALLOC_BYTES,
                                     .max_in_flight = SIM_IN_FLIGHT};
+    if (gpu->model.memory_bytes) mine.memory_bytes = gpu->model.memory_bytes;
+    if (mine.max_alloc_bytes > mine.memory_bytes) mine.max_alloc_bytes = mine.memory_bytes;
     if (gpu->model.shares_memory) mine.flags |= SVMX_DEVICE_SHARES_MEMORY;
+    /* several of a model are told apart by where they are: in a domain that no machine has */
+    if (gpu->model.devices > 1)
+        (void)snprintf(mine.pci, sizeof mine.pci, "ffff:%02x:%02x.0", index & 0xff, gpu->number & 0x1f);
     (void)snprintf(mine.name, sizeof mine.name, "%s", gpu->model.name);
     (void)snprintf(mine.driver, sizeof mine.driver, "model %08x", (unsigned)gpu->model_hash);
     memcpy(info, &mine, info->size < sizeof mine ? info->size : sizeof mine);

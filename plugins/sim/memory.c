@@ -26,6 +26,24 @@ static const char *impossible(const struct sim_gpu *gpu, const struct svmx_memor
     }
 }
 
+/* Whether so much more fits on the device; then it counts. What is staged is in the host's memory. */
+static bool claim(struct sim_gpu *gpu, const struct svmx_memory *memory) {
+    pthread_mutex_lock(&gpu->instance->lock);
+    const uint64_t limit = gpu->model.memory_bytes;
+    const bool claimed =
+        !memory->on_device || !limit || (memory->bytes <= limit && gpu->memory_used <= limit - memory->bytes);
+    if (claimed && memory->on_device) gpu->memory_used += memory->bytes;
+    pthread_mutex_unlock(&gpu->instance->lock);
+    return claimed;
+}
+
+static void unclaim(const struct svmx_memory *memory) {
+    if (!memory->on_device) return;
+    pthread_mutex_lock(&memory->gpu->instance->lock);
+    memory->gpu->memory_used -= memory->bytes;
+    pthread_mutex_unlock(&memory->gpu->instance->lock);
+}
+
 enum svmx_status sim_memory_alloc(void *self, uint32_t device, const struct svmx_memory_desc *desc,
                                   struct svmx_memory **memory, void **host) {
     const struct sim_instance *instance = self;
@@ -37,12 +55,17 @@ enum svmx_status sim_memory_alloc(void *self, uint32_t device, const struct svmx
     if (desc->bytes == 0) return sim_fail(instance, SVMX_ERR_ARGUMENT, "%s: memory of no bytes", gpu->model.name);
     struct svmx_memory *made = upcalls->alloc(upcalls, sizeof *made, 64);
     if (!made) return sim_fail(instance, SVMX_ERR_MEMORY, "no memory for a description of memory");
-    *made = (struct svmx_memory){.gpu = gpu, .bytes = desc->bytes, .imported = desc->kind == SVMX_MEMORY_IMPORT};
+    *made = (struct svmx_memory){.gpu = gpu,
+                                 .bytes = desc->bytes,
+                                 .imported = desc->kind == SVMX_MEMORY_IMPORT,
+                                 .on_device = desc->kind == SVMX_MEMORY_DEVICE};
+    const bool claimed = claim(gpu, made);
     if (made->imported)
         made->data = desc->import;
-    else if (desc->bytes <= SIM_MAX_ALLOC_BYTES)
+    else if (claimed && desc->bytes <= SIM_MAX_ALLOC_BYTES)
         made->data = upcalls->alloc(upcalls, (size_t)desc->bytes, 4096);
     if (!made->data) {
+        if (claimed) unclaim(made);
         upcalls->release(upcalls, made);
         return sim_fail(instance, SVMX_ERR_MEMORY, "%s: no memory of %llu bytes", gpu->model.name,
                         (unsigned long long)desc->bytes);
@@ -56,6 +79,7 @@ enum svmx_status sim_memory_alloc(void *self, uint32_t device, const struct svmx
 void sim_memory_free(void *self, struct svmx_memory *memory) {
     const struct sim_instance *instance = self;
     if (!memory) return;
+    unclaim(memory);
     if (!memory->imported) instance->host->release(instance->host, memory->data);
     instance->host->release(instance->host, memory);
 }

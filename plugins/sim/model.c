@@ -114,7 +114,9 @@ void sim_model_cost(const struct sim_model *model, enum sim_side side, const str
                     uint64_t launch, struct sim_random *random, struct sim_cost *cost) {
     const struct sim_device *device = &model->sides[side];
     const bool copies = side == SIM_GPU && !model->shares_memory;
-    const double factor = slow_at(&device->at_ns, now_ns) * slow_at(&device->at_launch, launch) * noise(device, random);
+    const double own = side == SIM_GPU ? model->own_slow : 1;
+    const double factor =
+        own * slow_at(&device->at_ns, now_ns) * slow_at(&device->at_launch, launch) * noise(device, random);
     *cost = (struct sim_cost){.create_ns = rounded(factor * device->create_ns)};
     if (copies) {
         cost->upload_ns = rounded(factor * copy_ns(device->upload_ns, device->upload_bytes_per_ns, load->bytes_in));
@@ -131,12 +133,34 @@ void sim_model_cost(const struct sim_model *model, enum sim_side side, const str
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+/* The first time from `at_ns` on for which one way of a bus is free so long; it is busy then. Returns the end. */
+static uint64_t way_take(struct sim_way *way, uint64_t at_ns, uint64_t ns) {
+    uint32_t i = 0;
+    for (; i < way->count && at_ns + ns > way->busy[i].from_ns; i++) at_ns = later(at_ns, way->busy[i].to_ns);
+    if (way->count == SIM_MAX_BUSY) { /* the oldest is long over */
+        memmove(way->busy, way->busy + 1, (SIM_MAX_BUSY - 1) * sizeof *way->busy);
+        way->count--;
+        i = i ? i - 1 : 0;
+    }
+    memmove(way->busy + i + 1, way->busy + i, (way->count - i) * sizeof *way->busy);
+    way->busy[i].from_ns = at_ns;
+    way->busy[i].to_ns = at_ns + ns;
+    way->count++;
+    return at_ns + ns;
+}
+
 uint64_t sim_engines_take(const struct sim_model *model, struct sim_engines *engines, const struct sim_cost *cost,
                           uint64_t at_ns) {
+    struct sim_bus *bus = engines->bus;
     if (!model->copy_engines) at_ns = later(at_ns, engines->readback_ns); /* where the one before was over */
-    if (cost->upload_ns) engines->upload_ns = at_ns = later(at_ns, engines->upload_ns) + cost->upload_ns;
+    if (cost->upload_ns) {
+        at_ns = later(at_ns, engines->upload_ns);
+        engines->upload_ns = at_ns = bus ? way_take(&bus->up, at_ns, cost->upload_ns) : at_ns + cost->upload_ns;
+    }
     engines->compute_ns = at_ns = later(at_ns, engines->compute_ns) + cost->dispatch_ns + cost->compute_ns;
-    engines->readback_ns = at_ns = later(at_ns, engines->readback_ns) + cost->readback_ns;
+    at_ns = later(at_ns, engines->readback_ns);
+    const bool waits = bus && cost->readback_ns;
+    engines->readback_ns = at_ns = waits ? way_take(&bus->down, at_ns, cost->readback_ns) : at_ns + cost->readback_ns;
     return at_ns;
 }
 

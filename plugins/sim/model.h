@@ -22,6 +22,8 @@ enum {
     SIM_MAX_OPS = 64,    /* a side */
     SIM_MAX_POINTS = 16, /* a table */
     SIM_MAX_CHANGES = 16,
+    SIM_MAX_COPIES = 16, /* devices of a model */
+    SIM_MAX_BUSY = 256,  /* copies that are planned on a bus */
     SIM_MAX_TEXT = 65536 /* bytes of a model's text */
 };
 
@@ -54,6 +56,13 @@ struct sim_changes {
     struct sim_change list[SIM_MAX_CHANGES]; /* ascending */
 };
 
+/* From a moment or from a launch on, one of the devices is lost, until it is opened again. */
+struct sim_loss {
+    bool at_launch;
+    uint64_t from; /* as of a change */
+    uint64_t device;
+};
+
 struct sim_device {
     double create_ns, upload_ns, dispatch_ns, readback_ns, task_ns;
     double upload_bytes_per_ns, readback_bytes_per_ns; /* 0 = copies cost no more than their latency */
@@ -69,6 +78,13 @@ struct sim_model {
     char name[SIM_NAME_BYTES];
     bool shares_memory;    /* the GPU computes in host memory: no copies */
     uint64_t copy_engines; /* 0: launches go one after another; 2: it copies both ways while it computes others */
+    uint64_t memory_bytes; /* of the GPU; 0 = as much as the host has */
+    uint64_t devices;      /* so many of them, alike but for: */
+    double slow[SIM_MAX_COPIES];
+    double own_slow; /* of the one that costs are asked for; 1 until somebody sets it */
+    bool shares_bus; /* copies of all of them go one after another, each way */
+    uint32_t loss_count;
+    struct sim_loss losses[SIM_MAX_CHANGES];
     uint64_t seed;
     struct sim_device sides[SIM_SIDES];
 };
@@ -110,9 +126,23 @@ struct sim_cost {
 void sim_model_cost(const struct sim_model *model, enum sim_side side, const struct sim_load *load, uint64_t now_ns,
                     uint64_t launch, struct sim_random *random, struct sim_cost *cost);
 
+/* When a bus is busy, one way: intervals that do not touch, ascending. Zero at the start. */
+struct sim_way {
+    struct {
+        uint64_t from_ns, to_ns;
+    } busy[SIM_MAX_BUSY];
+    uint32_t count;
+};
+
+/* The bus that devices of a model share. */
+struct sim_bus {
+    struct sim_way up, down;
+};
+
 /* What the engines of a device are busy with: each is free from then on, ns. Zero at the start. */
 struct sim_engines {
     uint64_t upload_ns, compute_ns, readback_ns;
+    struct sim_bus *bus; /* NULL: its own */
 };
 
 /* Gives a launch that is handed over at `at_ns` its place behind those before it; returns when it is over. `create_ns` of the

@@ -61,9 +61,21 @@ static bool read_name(struct parser *parser, const struct key *key) {
 }
 
 static bool read_memory(struct parser *parser, const struct key *key) {
-    parser->model.shares_memory = sim_scan_is(&parser->scan, "shared");
-    if (parser->model.shares_memory || sim_scan_is(&parser->scan, "separate")) return true;
-    return sim_refuse(&parser->scan, "%s is neither: write shared or separate", key->word);
+    struct sim_scan *scan = &parser->scan;
+    parser->model.shares_memory = sim_scan_is(scan, "shared");
+    if (!parser->model.shares_memory && !sim_scan_is(scan, "separate"))
+        return sim_refuse(scan, "%s is neither: write shared or separate", key->word);
+    return sim_scan_done(scan) || sim_scan_bytes(scan, "the size of the memory", &parser->model.memory_bytes);
+}
+
+static bool read_devices(struct parser *parser, const struct key *key) {
+    return sim_scan_whole(&parser->scan, key->word, 1, SIM_MAX_COPIES, &parser->model.devices);
+}
+
+static bool read_bus(struct parser *parser, const struct key *key) {
+    parser->model.shares_bus = sim_scan_is(&parser->scan, "shared");
+    if (parser->model.shares_bus || sim_scan_is(&parser->scan, "own")) return true;
+    return sim_refuse(&parser->scan, "%s is neither: write shared or own", key->word);
 }
 
 static bool read_seed(struct parser *parser, const struct key *key) {
@@ -86,6 +98,18 @@ static bool read_jitter(struct parser *parser, const struct key *key) {
 
 static bool read_factor(struct parser *parser, const char *what, double *factor) {
     return sim_scan_number(&parser->scan, what, 0.001, 1e6, factor) && sim_scan_unit(&parser->scan, what, "x");
+}
+
+static bool read_number(struct parser *parser, uint64_t *device) {
+    return sim_scan_whole(&parser->scan, "the number of a device", 0, SIM_MAX_COPIES - 1, device);
+}
+
+static bool read_one(struct parser *parser, const struct key *key) {
+    uint64_t device;
+    if (!read_number(parser, &device)) return false;
+    if (!sim_scan_is(&parser->scan, "slow"))
+        return sim_refuse(&parser->scan, "what is different is missing: write it like %s", key->example);
+    return read_factor(parser, "slow", &parser->model.slow[device]);
 }
 
 static bool read_outliers(struct parser *parser, const struct key *key) {
@@ -178,6 +202,17 @@ static bool read_from(struct parser *parser, bool launch, uint64_t *from) {
     return true;
 }
 
+static bool read_loss(struct parser *parser, bool launch, uint64_t from) {
+    struct sim_model *model = &parser->model;
+    struct sim_loss loss = {.at_launch = launch, .from = from};
+    if (parser->side == SIM_CPU) return sim_refuse(&parser->scan, "the CPU is never lost: leave it out");
+    if (model->loss_count == SIM_MAX_CHANGES)
+        return sim_refuse(&parser->scan, "more than %d losses: leave some out", SIM_MAX_CHANGES);
+    if (!read_number(parser, &loss.device)) return false;
+    model->losses[model->loss_count++] = loss;
+    return true;
+}
+
 static bool read_change(struct parser *parser, const struct key *key) {
     struct sim_scan *scan = &parser->scan;
     struct sim_device *device = side_of(parser);
@@ -187,6 +222,7 @@ static bool read_change(struct parser *parser, const struct key *key) {
     if (changes->count == SIM_MAX_CHANGES)
         return sim_refuse(scan, "more than %d changes: leave some out", SIM_MAX_CHANGES);
     if (!read_from(parser, launch, &change.from)) return false;
+    if (sim_scan_is(scan, "lost")) return read_loss(parser, launch, change.from);
     if (!sim_scan_is(scan, "slow")) return sim_refuse(scan, "what changes is missing: write it like %s", key->example);
     if (!read_factor(parser, "slow", &change.slow)) return false;
     if (changes->count && change.from <= changes->list[changes->count - 1].from)
@@ -202,6 +238,9 @@ static bool read_change(struct parser *parser, const struct key *key) {
 static const struct key keys[] = {
     {"name", read_name, 0, "name my-gpu", false, false, NEEDED},
     {"memory", read_memory, 0, "memory separate", false, false, NEEDED},
+    {"devices", read_devices, 0, "devices 4", false, false, OPTIONAL},
+    {"device", read_one, 0, "device 2 slow 2 x", false, true, OPTIONAL},
+    {"bus", read_bus, 0, "bus shared", false, false, OPTIONAL},
     {"seed", read_seed, 0, "seed 1", false, false, OPTIONAL},
     {"create", read_time, AT(create_ns), "create 0.5 ms", true, false, NEEDED},
     {"upload", read_time, AT(upload_ns), "upload 10 us", false, false, NEEDED_TO_COPY},
@@ -215,7 +254,8 @@ static const struct key keys[] = {
     {"contention", read_contention, 0, "contention 24 200 us", true, false, OPTIONAL},
     {"jitter", read_jitter, 0, "jitter 3 %", true, false, OPTIONAL},
     {"outliers", read_outliers, 0, "outliers 0.1 % 20 x", true, false, OPTIONAL},
-    {"at", read_change, 0, "at 2.5 s slow 10 x, or: at launch 300 slow 10 x", true, true, OPTIONAL},
+    {"at", read_change, 0, "at 2.5 s slow 10 x, or: at launch 300 slow 10 x, or: at launch 300 lost 0", true, true,
+     OPTIONAL},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 _Static_assert(KEYS <= 32, "a bit each");
@@ -233,9 +273,10 @@ static bool read_line(struct parser *parser) {
     parser->side = sim_scan_is(scan, "cpu") ? SIM_CPU : SIM_GPU;
     const struct key *key = sim_scan_word(scan, word, sizeof word) ? key_find(word) : NULL;
     if (!key)
-        return sim_refuse(scan, "this line begins with no known word: write name, memory, seed, create, upload, "
-                                "dispatch, readback, task, upload_rate, readback_rate, copy_engines, op, contention, "
-                                "jitter, outliers or at; cpu before it, where it is about the CPU");
+        return sim_refuse(
+            scan, "this line begins with no known word: write name, memory, devices, device, bus, "
+                  "seed, create, upload, dispatch, readback, task, upload_rate, readback_rate, "
+                  "copy_engines, op, contention, jitter, outliers or at; cpu before it, where it is about the CPU");
     if (parser->side == SIM_CPU && !key->cpu) return sim_refuse(scan, "the CPU has no '%s': leave it out", key->word);
     const uint32_t bit = UINT32_C(1) << (key - keys);
     if (!key->again && parser->seen[parser->side] & bit)
@@ -265,6 +306,10 @@ static bool nothing_missing(struct parser *parser) {
             return sim_refuse(scan, "'%s' in a model that shares memory: leave it out, or write memory separate",
                               keys[i].word);
     }
+    for (uint32_t i = 0; i < parser->model.loss_count; i++)
+        if (parser->model.losses[i].device >= parser->model.devices)
+            return sim_refuse(scan, "device %u is lost, but there are %u: write a number below that",
+                              (unsigned)parser->model.losses[i].device, (unsigned)parser->model.devices);
     for (int side = 0; side < SIM_SIDES; side++)
         if (!has_default_op(&parser->model.sides[side]))
             return sim_refuse(scan,
@@ -290,7 +335,9 @@ static bool line_cut(struct parser *parser, const char *text, size_t length) {
 
 bool sim_model_parse(struct sim_model *model, const char *text, size_t bytes, char *why, size_t why_bytes) {
     struct parser parser = {.scan = {.why = why, .why_bytes = why_bytes}};
-    parser.model.seed = 1;
+    parser.model.seed = parser.model.devices = 1;
+    parser.model.own_slow = 1;
+    for (uint32_t i = 0; i < SIM_MAX_COPIES; i++) parser.model.slow[i] = 1;
     if (bytes > SIM_MAX_TEXT) return sim_refuse(&parser.scan, "more than %d bytes: this is no model", SIM_MAX_TEXT);
     for (size_t at = 0; at < bytes;) {
         const char *newline = memchr(text + at, '\n', bytes - at);

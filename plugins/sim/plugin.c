@@ -72,7 +72,7 @@ static enum svmx_status instance_open(const struct svmx_host *host, struct svmx_
         host->log(host, SVMX_LOG_ERROR, "no memory for the instance");
         return SVMX_ERR_MEMORY;
     }
-    *instance = (struct sim_instance){.host = host};
+    *instance = (struct sim_instance){.host = host, .again = host->option(host, "again") != NULL};
     pthread_mutex_init(&instance->lock, NULL);
     cond_init(&instance->changed);
     const enum svmx_status status = sim_devices_add(instance, model_path(host));

@@ -124,11 +124,23 @@ static struct sim_ticket *ticket_make(struct sim_gpu *gpu, const struct svmx_sub
     return ticket;
 }
 
+/* Is the device lost at a time, or with the launch that comes now? Under the lock. */
+static bool is_lost(struct sim_gpu *gpu, uint64_t now_ns) {
+    for (uint32_t i = 0; i < gpu->model.loss_count && !gpu->instance->again; i++) {
+        const struct sim_loss *loss = &gpu->model.losses[i];
+        if (loss->device != gpu->number || !loss->at_launch || loss->from != gpu->launches) continue;
+        if (now_ns < gpu->lost_ns) gpu->lost_ns = now_ns;
+        pthread_cond_broadcast(&gpu->instance->changed);
+    }
+    return now_ns >= gpu->lost_ns;
+}
+
 /* Puts a ticket at the end of the queue. */
 static enum svmx_status push(struct sim_gpu *gpu, struct sim_ticket *ticket) {
     struct sim_instance *instance = gpu->instance;
     pthread_mutex_lock(&instance->lock);
     enum svmx_status status = gpu->open_tickets < SIM_IN_FLIGHT ? sim_worker_start(gpu) : SVMX_ERR_STATE;
+    if (is_lost(gpu, ticket->submitted_ns)) status = SVMX_ERR_DEVICE_LOST;
     if (status == SVMX_OK) {
         struct sim_ticket **end = &instance->tickets;
         while (*end) end = &(*end)->next;
@@ -139,6 +151,7 @@ static enum svmx_status push(struct sim_gpu *gpu, struct sim_ticket *ticket) {
         pthread_cond_broadcast(&instance->changed);
     }
     pthread_mutex_unlock(&instance->lock);
+    if (status == SVMX_ERR_DEVICE_LOST) return sim_fail(instance, status, "submit: %s is lost", gpu->model.name);
     if (status == SVMX_ERR_STATE)
         return sim_fail(instance, status, "submit: more than %d tickets are open", SIM_IN_FLIGHT);
     return status == SVMX_OK ? status : sim_fail(instance, status, "submit: no thread for %s", gpu->model.name);
@@ -199,6 +212,14 @@ static struct sim_ticket *ticket_take(struct sim_instance *instance, struct sim_
     return taken;
 }
 
+/* Was the device lost before it was done with it? */
+static bool was_lost(const struct sim_ticket *ticket) {
+    pthread_mutex_lock(&ticket->gpu->instance->lock);
+    const bool lost = ticket->gpu->lost_ns < ticket->over_ns;
+    pthread_mutex_unlock(&ticket->gpu->instance->lock);
+    return lost;
+}
+
 enum svmx_status sim_wait(void *self, uint32_t device, uint64_t id, uint64_t timeout_ns, struct svmx_timing *timing) {
     struct sim_instance *instance = self;
     struct sim_gpu *gpu = sim_device_at(instance, device);
@@ -208,6 +229,7 @@ enum svmx_status sim_wait(void *self, uint32_t device, uint64_t id, uint64_t tim
     if (!ticket && status == SVMX_TIMEOUT) return status;
     if (!ticket) return sim_fail(instance, status, "wait: ticket %llu is not open", (unsigned long long)id);
     status = ticket->status;
+    if (was_lost(ticket)) status = sim_fail(instance, SVMX_ERR_DEVICE_LOST, "wait: %s is lost", gpu->model.name);
     ticket->timing.size = timing->size;
     if (status == SVMX_OK)
         memcpy(timing, &ticket->timing, timing->size < sizeof *timing ? timing->size : sizeof *timing);

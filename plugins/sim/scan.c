@@ -121,6 +121,8 @@ struct unit {
 static const struct unit times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
 static const struct unit rates[] = {{"GB/s", 1}, {"MB/s", 1e-3}, {"bytes/ns", 1}, {NULL, 0}};
 
+static const struct unit sizes[] = {{"bytes", 1}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {NULL, 0}};
+
 static bool take_unit(struct sim_scan *scan, const struct unit *units, double *scale) {
     for (; units->name; units++) {
         if (!sim_scan_is(scan, units->name)) continue;
@@ -150,5 +152,14 @@ bool sim_scan_rate(struct sim_scan *scan, const char *what, double *bytes_per_ns
     if (!take_unit(scan, rates, &scale))
         return sim_refuse(scan, "%s has no unit: write GB/s, MB/s or bytes/ns after the number", what);
     *bytes_per_ns = number * scale;
+    return true;
+}
+
+bool sim_scan_bytes(struct sim_scan *scan, const char *what, uint64_t *bytes) {
+    double number, scale;
+    if (!sim_scan_number(scan, what, 1, 1e15, &number)) return false;
+    if (!take_unit(scan, sizes, &scale) || number * scale >= 0x1p60)
+        return sim_refuse(scan, "%s has no unit, or is too large: write bytes, KiB, MiB or GiB after the number", what);
+    *bytes = (uint64_t)(number * scale);
     return true;
 }

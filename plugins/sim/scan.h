@@ -42,6 +42,8 @@ bool sim_scan_whole(struct sim_scan *scan, const char *what, uint64_t low, uint6
 /* A number and its unit, with or without a blank between. Times in ns: "1.5 ms". Rates in bytes per ns: "24 GB/s". */
 bool sim_scan_time(struct sim_scan *scan, const char *what, double *ns);
 bool sim_scan_rate(struct sim_scan *scan, const char *what, double *bytes_per_ns);
+/* Bytes: "64 MiB". At least one. */
+bool sim_scan_bytes(struct sim_scan *scan, const char *what, uint64_t *bytes);
 
 /* The unit that has to follow. */
 bool sim_scan_unit(struct sim_scan *scan, const char *what, const char *unit);

@@ -2,7 +2,7 @@
  * sim.h: what the files of the sim backend share.
  *
  *   plugin.c   data symbol, open and close, the table of functions
- *   device.c   devices: one for each model that is shipped and one for SUPERVM_SIM_MODEL; pipelines
+ *   device.c   devices: those of each model that is shipped and of SUPERVM_SIM_MODEL; pipelines
  *   memory.c   memory of a device, which is the host's
  *   queue.c    submit and wait: a list becomes a ticket, and a modelled time
  *   worker.c   a thread a device: computes with the reference code, and says when the model would be done
@@ -37,6 +37,8 @@ struct sim_instance;
 struct sim_gpu {
     struct sim_instance *instance;
     uint32_t index;
+    uint32_t number;        /* among those of its model */
+    struct sim_bus *bus;    /* that it shares with the others, under the lock; NULL: it has its own */
     struct sim_model model; /* not written after open */
     uint32_t model_hash;    /* of its text: part of the driver's name, since a profile of another text says nothing */
     uint64_t start_ns;      /* scripted changes count from here */
@@ -44,6 +46,8 @@ struct sim_gpu {
     /* Guarded by the lock. */
     struct sim_random random;
     uint64_t launches;
+    uint64_t lost_ns; /* from then on it is lost; UINT64_MAX: not that one knows of */
+    uint64_t memory_used;
     uint32_t open_tickets;
     bool working;     /* the thread was started */
     bool said_late;   /* said once that computing takes longer than modelled */
@@ -57,6 +61,9 @@ struct sim_instance {
     const struct svmx_host *host;
     uint32_t device_count;
     struct sim_gpu *devices[SIM_MAX_DEVICES];
+    uint32_t bus_count;
+    struct sim_bus *buses[SIM_MAX_DEVICES];
+    bool again; /* it stands in for an instance that was given up */
 
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a ticket came or is over, or `closing` was set; of CLOCK_MONOTONIC */
@@ -71,6 +78,7 @@ struct svmx_memory {
     uint64_t bytes;
     uint8_t *data;
     bool imported; /* the core's: not ours to release */
+    bool on_device;
 };
 
 struct svmx_pipeline {

@@ -89,8 +89,10 @@ static void ticket_run(struct sim_gpu *gpu, struct sim_ticket *ticket) {
     const uint64_t start = host->now(host);
     struct svmx_timing real = {0};
     enum svmx_status status = SVMX_OK;
+    pthread_mutex_lock(&gpu->instance->lock); /* of the bus, which others may share */
     ticket->over_ns =
         sim_engines_take(&gpu->model, &gpu->engines, modelled, ticket->held_back ? start : ticket->submitted_ns);
+    pthread_mutex_unlock(&gpu->instance->lock);
     for (size_t i = 0; status == SVMX_OK && i < ticket->count; i++)
         status = command_run(host, &ticket->commands[i], &real);
     if (status != SVMX_OK) (void)sim_fail(gpu->instance, status, "%s: the reference code failed", gpu->model.name);
@@ -103,13 +105,14 @@ static void ticket_run(struct sim_gpu *gpu, struct sim_ticket *ticket) {
     if (!kept) {
         say_late(gpu, computed - start, sim_cost_total(modelled, false));
         ticket->over_ns = computed;
-        gpu->engines = (struct sim_engines){computed, computed, computed};
+        gpu->engines = (struct sim_engines){computed, computed, computed, gpu->bus};
     }
     ticket->status = status;
 }
 
 bool sim_ticket_is_over(const struct sim_instance *instance, const struct sim_ticket *ticket) {
-    return ticket->computed && instance->host->now(instance->host) >= ticket->over_ns;
+    const uint64_t now = instance->host->now(instance->host);
+    return ticket->computed && (now >= ticket->over_ns || now >= ticket->gpu->lost_ns);
 }
 
 struct timespec sim_moment_in(uint64_t ns) {

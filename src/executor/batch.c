@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/batch.h"
+#include "executor/cut.h"
 
 #include "base/alloc.h"
 #include "executor/arena.h"
@@ -65,7 +66,7 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
     free(batch->uses);
     free(batch->by_level);
     free(batch->level_start);
-    free(batch->piece_units);
+    svmx__cuts_free(batch);
     svmx__executor_release(batch->executor);
     free(batch);
 }
@@ -99,7 +100,7 @@ static enum svmx_status must_be_callers(svmx_batch_t *batch) {
 enum svmx_status svmx_batch_reset(svmx_batch_t *batch) {
     enum svmx_status status = must_be_callers(batch);
     if (status != SVMX_OK) return status;
-    svmx__split_undo(batch);
+    svmx__cuts_undo(batch);
     svmx__results_reset(batch);
     svmx__arena_reset(batch);
     svmx__buffers_release(batch);
@@ -119,7 +120,7 @@ enum svmx_status svmx_batch_rearm(svmx_batch_t *batch) {
     if (status != SVMX_OK) return status;
     if (atomic_load_explicit(&batch->state, memory_order_acquire) != SVMX__DONE)
         return svmx__fail(&batch->error, SVMX_ERR_STATE, "this batch has not run yet: submit it first");
-    svmx__split_undo(batch);
+    svmx__cuts_undo(batch);
     svmx__results_reset(batch);
     atomic_store_explicit(&batch->answered, false, memory_order_relaxed);
     atomic_store_explicit(&batch->state, SVMX__BUILDING, memory_order_release);

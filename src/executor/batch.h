@@ -33,6 +33,7 @@
 struct svmx__device;
 struct svmx__life;
 struct svmx__block;
+struct svmx__cut;
 
 /* Something for a device's submitter to do. Its queue holds nothing else. */
 struct svmx__work {
@@ -115,6 +116,7 @@ struct svmx__part {
     bool chosen;            /* by choices, which is owed a word of how it went */
     bool refused;           /* the policy allows no device that could */
     uint32_t redone;        /* devices that failed it so far */
+    bool chunk;             /* it is one of those that a part was cut into, and shares send it: cut.h */
     bool here;              /* it runs in the thread of svmx_run; what was sent may change its device at any time */
     bool cold;              /* the device has no pipeline for it yet: it waits in the device's builder */
     enum svmx_status built; /* what became of the build that it waited for; an error has its reason in `reason` */
@@ -221,11 +223,8 @@ struct svmx_batch {
     struct svmx_slot *spans;
     size_t sorted_slot_capacity, sorted_unit_capacity, span_capacity;
 
-    /* A part that was cut between two devices (split), as it was: its piece is the last of the parts. */
-    struct svmx__part whole; /* device is NULL: none */
-    uint32_t whole_at;
-    uint64_t *piece_units; /* first_unit of the piece */
-    size_t piece_unit_capacity;
+    /* Parts that were cut for several devices, the newest first, and what is left of earlier ones: cut.h. */
+    struct svmx__cut *cuts, *spare_cuts;
 
     /* Wishes of the caller. */
     uint64_t tag;

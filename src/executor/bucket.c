@@ -90,6 +90,7 @@ enum svmx_status svmx__bucket(struct svmx_batch *batch) {
         count_size(batch->executor, part->op->id, part->units);
         part->bucket = svmx__bucket_of(batch->executor, part->op, part->units);
         part->redone = 0;
+        part->chunk = false;
         part->built = SVMX_OK;
         part->timeout_ns = 0;
         part->reason[0] = '\0';

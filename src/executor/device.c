@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/near.h"
 #include "executor/batch.h"
+#include "executor/cut.h"
 #include "executor/executor.h"
 
 #include <sched.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- finding ------------------------------------------------------------------------------------------------- */
 
@@ -102,6 +104,56 @@ static void sort_found(struct found *found, size_t count) {
     }
 }
 
+/* ---- one device, seen twice ------------------------------------------------------------------------------------ */
+
+static bool is_known(const uint8_t uuid[16]) {
+    for (int i = 0; i < 16; i++)
+        if (uuid[i]) return true;
+    return false;
+}
+
+/* The same piece of hardware by way of two backends, or of two drivers of one. What one driver shows twice is two: parts of
+ * a device have its place on the bus. */
+static bool is_same(const struct found *a, const struct found *b) {
+    if (a->backend == b->backend && strcmp(a->info.driver, b->info.driver) == 0) return false;
+    const bool same_place = *a->info.pci && strcasecmp(a->info.pci, b->info.pci) == 0;
+    return same_place || (is_known(a->info.uuid) && memcmp(a->info.uuid, b->info.uuid, sizeof a->info.uuid) == 0);
+}
+
+/* The load report has a line for each backend: it says so there, too. */
+static void report(struct svmx_executor *executor, const struct found *left_out, const struct found *used) {
+    for (uint32_t i = 0; i < executor->registry.entry_count; i++) {
+        struct svmx__load_entry *entry = &executor->registry.entries[i];
+        char *reason = NULL;
+        if (entry->verdict != SVMX_LOADED || strcmp(entry->name, left_out->backend->name) != 0) continue;
+        if (asprintf(&reason, "%s; %s (device %u) is used by way of %s", entry->reason, left_out->info.name,
+                     left_out->index, used->backend->name) < 0)
+            return; /* no memory: the log has it */
+        free(entry->reason);
+        entry->reason = reason;
+        return;
+    }
+}
+
+/* Leaves out what is there already, earlier in the order of preference. */
+static void use_once(struct search *search) {
+    struct svmx_executor *executor = search->executor;
+    size_t kept = 0;
+    for (size_t i = 0; i < search->count; i++) {
+        const struct found *found = &search->found[i], *twin = NULL;
+        for (size_t k = 0; k < kept && !twin; k++)
+            if (is_same(found, &search->found[k])) twin = &search->found[k];
+        if (twin) {
+            svmx__log(&executor->log, SVMX_LOG_INFO, "%s: device %u (%s) is used by way of %s, which comes first",
+                      found->backend->name, found->index, found->info.name, twin->backend->name);
+            report(executor, found, twin);
+        } else {
+            search->found[kept++] = *found;
+        }
+    }
+    search->count = kept;
+}
+
 /* An item of the selection that names a device which is not there: an error if it is demanded, else a word. */
 static enum svmx_status check_items(const struct search *search, struct svmx__text *why) {
     const struct svmx__selection *selection = &search->executor->registry.selection;
@@ -145,6 +197,7 @@ enum svmx_status svmx__devices_find(struct svmx_executor *executor, struct svmx_
     status = check_items(&search, why);
     if (status != SVMX_OK) goto free_search;
     sort_found(search.found, search.count);
+    use_once(&search);
     executor->devices = calloc(search.count, sizeof *executor->devices);
     if (!executor->devices) {
         status = SVMX_ERR_MEMORY;
@@ -179,7 +232,8 @@ static void *submitter_main(void *user) {
     while ((link = next_of(device))) {
         struct svmx__work *work = (struct svmx__work *)(void *)link;
         svmx__post_hold(work);
-        if (work->run != svmx__pipeline_part) svmx__pipeline_drain(device); /* it has the device to itself */
+        /* what is no part of a batch has the device to itself */
+        if (work->run != svmx__pipeline_part && work->run != svmx__share_run) svmx__pipeline_drain(device);
         work->run(work);
     }
     return NULL;

@@ -160,6 +160,7 @@ struct svmx_executor {
     _Atomic uint64_t loaded;    /* devices at the warning level, and 32 bits up those at the critical one; pressure.c */
     uint32_t routed;            /* devices that take part: the first so many, never the reference */
     uint32_t cpus;              /* of these, those that compute in the calling thread */
+    bool spreads;               /* some of these compute at the same time: a part may be cut for them */
     uint32_t owners;            /* of these, those with memory of their own and a queue */
     pthread_mutex_t publishing; /* of writers of serving and ready */
     struct svmx__policy policies[SVMX__OP_LIMIT];
@@ -320,6 +321,8 @@ enum svmx_status svmx__compare(struct svmx__part *part);
 struct svmx__part;
 struct svmx__work;
 void svmx__pipeline_part(struct svmx__work *work);
+/* The same by who looked at posts (post.h): the submitter that had the part never comes back. */
+void svmx__pipeline_forsake(struct svmx__work *work);
 /* Looks after the oldest part of a device's window, which is not empty: collects it, or gives up after a moment where the
  * window has room, so that what came meanwhile can be handed over. */
 void svmx__pipeline_turn(struct svmx__device *device);
@@ -346,11 +349,6 @@ enum svmx_status svmx__min_buckets_read(struct svmx_executor *executor, const ch
 /* The operation at [item, equals) of a setting with OPERATION=VALUE; NULL: there is none of that name, and `why` says so. */
 const struct svmx__op *svmx__op_of_item(const char *origin, const char *item, const char *equals,
                                         struct svmx__text *why);
-
-/* ---- split.c ---- */
-
-/* Makes the part whole again that was cut, and its piece go. */
-void svmx__split_undo(struct svmx_batch *batch);
 
 /* ---- batch.c ---- */
 

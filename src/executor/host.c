@@ -20,6 +20,7 @@ struct host {
     char backend[32];
     char *select, *threads, *variant;    /* NULL = not set */
     struct svmx__operations *operations; /* a reference */
+    bool again;                          /* an instance of this backend was given up before */
     atomic_bool orphan;                  /* the executor has gone: functions of the program are not called any more */
     pthread_mutex_t lock;                /* guards all below */
     struct svmx__log log;
@@ -56,6 +57,7 @@ static const char *host_option(const struct svmx_host *base, const char *key) {
     if (strcmp(key, "select") == 0) return host->select;
     if (strcmp(key, "threads") == 0) return host->threads;
     if (strcmp(key, "variant") == 0) return host->variant;
+    if (strcmp(key, "again") == 0 && host->again) return "1";
     return NULL;
 }
 
@@ -106,6 +108,7 @@ static const struct svmx_host *host_make(void *user, const char *backend, const 
                                     .now = host_now,
                                     .reference = host_reference};
     host->log = executor->log;
+    host->again = executor->devices != NULL; /* the first instances are opened before devices are found */
     host->opening = true;
     host->operations = executor->operations;
     svmx__operations_retain(host->operations);

@@ -17,6 +17,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/copy.c \
 	%D%/curve.h \
 	%D%/curves.c \
+	%D%/cut.c %D%/cut.h \
 	%D%/deadline.c \
 	%D%/device.c \
 	%D%/dispatch.c \
@@ -58,6 +59,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/route.c \
 	%D%/selftest.c \
 	%D%/split.c \
+	%D%/spread.c %D%/spread.h \
 	%D%/stage.c \
 	%D%/stages.h \
 	%D%/stats_folder.c \

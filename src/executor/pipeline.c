@@ -15,6 +15,7 @@
  */
 #include "base/clock.h"
 #include "executor/chain.h"
+#include "executor/cut.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
 #include "executor/stretch.h"
@@ -189,9 +190,17 @@ static void charge(const struct svmx__part *part) {
     if (part->chosen) svmx__charge(&part->batch->executor->choices, &part->answer);
 }
 
-static uint32_t route_level(struct svmx_batch *batch) {
+/* Cuts a part, if several devices are faster than one. Returns into how many. */
+static uint32_t cut(struct svmx_batch *batch, uint32_t at) {
+    const struct svmx__part *part = &batch->parts[at];
+    const bool worth = batch->executor->spreads && part->chosen && part->answer.expected_ns >= SVMX__WORTH_A_LOOK_NS;
+    return worth ? svmx__split(batch, at) : 0;
+}
+
+/* Returns how many parts are to be sent; *chunks: how many go with shares of cuts. */
+static uint32_t route_level(struct svmx_batch *batch, uint32_t *chunks) {
     uint32_t count = 0;
-    const uint32_t parts = batch->part_count; /* a piece is behind them, and routed already */
+    const uint32_t parts = batch->part_count; /* chunks are behind them, and routed already */
     svmx__results_resolve(batch);
     batch->chain_command_count = 0;
     if (batch->commands_left) {
@@ -208,24 +217,21 @@ static uint32_t route_level(struct svmx_batch *batch) {
         if (batch->parts[i].level != batch->level || batch->parts[i].joined) continue;
         svmx__route(&batch->parts[i]);
         svmx__chain_join(batch, i);
+        const uint32_t made = cut(batch, i);
+        *chunks += made;
+        if (made) continue;
         count++;
-        if (batch->parts[i].policy == SVMX_POLICY_SPLIT && svmx__split(batch, i)) {
-            charge(&batch->parts[batch->part_count - 1]);
-            count++;
-        }
         charge(&batch->parts[i]);
     }
-    atomic_store_explicit(&batch->parts_left, count, memory_order_relaxed);
+    atomic_store_explicit(&batch->parts_left, count + *chunks, memory_order_relaxed);
     return count;
 }
-
-static void forsake(struct svmx__work *work);
 
 /* To the queue of its device, or first to the device's builder. The part may be gone when this returns. */
 static void send(struct svmx__part *part) {
     part->queued_ns = svmx__clock_ns();
     part->errand.run = svmx__pipeline_part;
-    part->errand.forsake = forsake;
+    part->errand.forsake = svmx__pipeline_forsake;
     atomic_fetch_add_explicit(&part->device->pending, 1, memory_order_relaxed);
     svmx__pressure_look(part->device);
     if (part->cold)
@@ -240,11 +246,11 @@ static void send(struct svmx__part *part) {
  * queue, so nothing of it is touched after that: `left` counts what is still ours.
  */
 static bool start_level(struct svmx_batch *batch, bool here) {
-    uint32_t left = route_level(batch), local = 0;
-    if (left == 0) return true; /* all of it went with levels before */
+    uint32_t chunks = 0, left = route_level(batch, &chunks), local = 0;
+    if (left + chunks == 0) return true; /* all of it went with levels before */
     for (uint32_t i = 0; left > local; i++) {
         struct svmx__part *part = &batch->parts[i];
-        if (part->level != batch->level || part->joined) continue;
+        if (part->level != batch->level || part->joined || part->chunk) continue;
         part->here = here && part->device->inline_;
         if (part->here) {
             local++;
@@ -253,10 +259,11 @@ static bool start_level(struct svmx_batch *batch, bool here) {
         left--;
         send(part);
     }
+    if (chunks) svmx__cuts_start(batch);
     bool last = false;
     for (uint32_t i = 0; local > 0; i++) { /* only with `here`: the batch stays until svmx_run returns */
         struct svmx__part *part = &batch->parts[i];
-        if (part->level != batch->level || part->joined || !part->here) continue;
+        if (part->level != batch->level || part->joined || part->chunk || !part->here) continue;
         local--;
         part->queued_ns = 0;
         run_part(part);
@@ -388,8 +395,7 @@ void svmx__pipeline_part(struct svmx__work *work) {
     leave(device, part, cancelled);
 }
 
-/* By who looked at posts: the submitter that had it never comes back. */
-static void forsake(struct svmx__work *work) {
+void svmx__pipeline_forsake(struct svmx__work *work) {
     struct svmx__part *part = (struct svmx__part *)(void *)work;
     struct svmx_batch *batch = part->batch;
     struct svmx__device *device = part->device;

@@ -237,6 +237,7 @@ void svmx__route_init(struct svmx_executor *executor) {
         if (!executor->devices[d].inline_ && !executor->devices[d].host_memory) executor->owners |= UINT32_C(1) << d;
         if (info->flags & (SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_HOST_MEMORY)) on_cores |= UINT32_C(1) << d;
     }
+    executor->spreads = executor->routed - (uint32_t)__builtin_popcount(on_cores) + (on_cores != 0) > 1;
     svmx__model_init(&executor->model, devices, executor->routed);
     /* a launch that is long enough to be worth another device uses all cores, so launches wait for one another */
     svmx__choices_init(&executor->choices, &executor->model, on_cores);

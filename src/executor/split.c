@@ -1,90 +1,271 @@
 /*
- * split.c: the rest of stage 3 under the policy `split`: cut the tasks of a part between two devices.
+ * split.c: the rest of stage 3 for a large part: cut it into chunks for several devices.
  *
- *   part [task 0 ......... n)  on the device that route chose
- *     -> [0 ... k) stays there, [k ... n) becomes a piece: a part of its own, behind the others, on a second device
+ *   part [task 0 ................... n)  on the device that route chose
+ *     -> [chunk 0)[chunk 1)[chunk 2) ...  of about the same size, each a part of its own: cut.h says who runs which
  *
- * k is where both are expected to finish at the same time; nothing is cut unless that is better than one device by the
- * margin. Devices that compute on the same cores do not add up, so they do not share a part. Tasks stay whole, and results
- * that the library keeps stay together. Called by pipeline.c while no part of the level is under way.
+ * Each device gets as many as make all of them end together, by what chunks are expected to take there and what is waited
+ * for before (spread.h); nothing is cut unless that is better than one device by the margin. How many chunks there are is
+ * found by trying a few numbers: more of them follow the speeds more closely, but each costs a launch.
+ *
+ * Who gets none: devices on cores that another one of them computes on, since they do not add up; a device with which the CPU
+ * would be done sooner with such a chunk (it is below the crossover); one whose memory a chunk does not fit into. Tasks stay
+ * whole, but for those of operations whose items are independent, where there are few. Results that the library keeps stay
+ * together, and so do inputs in its memory, which a device would copy as a whole for each chunk.
+ *
+ * Called by pipeline.c while no part of the level is under way.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/alloc.h"
+#include "executor/cut.h"
 #include "executor/executor.h"
+#include "executor/spread.h"
 #include "executor/stages.h"
 
 #include <string.h>
 
-/* Parts that are expected to take less are left whole: looking for the cut takes some us. */
-static const double WORTH_NS = 100000;
-enum { STEPS = 32 }; /* of the size, in which the cut is looked for */
+/* Without the policy `split` a part is expected to take this at least. */
+static const double WORTH_NS = 1e6;
+enum { CHUNKS_EACH = 8 };           /* for each device, at most, unless memory wants more */
+static const double AS_GOOD = 1.03; /* that much later is as good if chunks are smaller: they can be taken over */
+enum { IN_FLIGHT = 4 };             /* chunks that the memory of a device holds at once, at least */
+enum { GRAIN = 64, FEW_TASKS = 4 }; /* a task is cut at multiples of units, if there are fewer for each chunk */
 
-struct cut {
-    uint32_t device; /* of the piece */
-    double share;    /* of the units that stay */
-    double finish_ns;
+/* What is cut into how many, and who gets them. */
+struct plan {
+    struct svmx__taker takers[SVMX__ROUTED];
+    uint32_t taker_count, chunks;
+    double finish_ns; /* less than 0: there is none */
 };
 
-/* ---- where to cut ------------------------------------------------------------------------------------------------ */
+/* ---- what a chunk takes -------------------------------------------------------------------------------------------- */
 
-/* When a device would be done with a share of a part; less than 0: nothing is known of that. */
-static double finish_ns(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t device,
-                        double share) {
+static struct svmx__load load_of(const struct svmx__part *part, uint32_t chunks) {
     const struct svmx__load *whole = &part->question.load;
-    const struct svmx__load load = {.units = (uint64_t)((double)whole->units * share),
-                                    .work = (uint64_t)((double)whole->work * share),
-                                    .bytes = (uint64_t)((double)whole->bytes * share)};
-    struct svmx__cost cost;
-    svmx__model_cost(&executor->model, part->op->id, device, &load, &cost);
-    if (cost.kind == SVMX__GUESSED) return -1;
-    return (double)svmx__backlog_ns(&executor->choices, device) + cost.ns;
+    return (struct svmx__load){(whole->units + chunks - 1) / chunks, (whole->work + chunks - 1) / chunks,
+                               (whole->bytes + chunks - 1) / chunks};
 }
 
-/* The best share for one other device. */
-static void look_for_cut(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t device,
-                         struct cut *best) {
-    for (uint32_t step = 1; step < STEPS; step++) {
-        const double share = (double)step / STEPS;
-        const double here = finish_ns(executor, part, part->answer.device, share);
-        const double there = finish_ns(executor, part, device, 1 - share);
-        const double both = here > there ? here : there;
-        if (here < 0 || there < 0 || both >= best->finish_ns) continue;
-        *best = (struct cut){.device = device, .share = share, .finish_ns = both};
+/* One device is like another if it has its name and its driver: what is known of one is then known of both. */
+static bool is_like(const struct svmx__device *a, const struct svmx__device *b) {
+    return a->backend == b->backend && strcmp(a->info.name, b->info.name) == 0 &&
+           strcmp(a->info.driver, b->info.driver) == 0;
+}
+
+/* What is known of a load on a device, or on one like it. false: nothing. */
+static bool look_up(const struct svmx_executor *executor, uint32_t op, uint32_t device, const struct svmx__load *load,
+                    struct svmx__cost *cost) {
+    svmx__model_cost(&executor->model, op, device, load, cost);
+    for (uint32_t d = 0; d < executor->routed && cost->kind == SVMX__GUESSED; d++)
+        if (is_like(&executor->devices[device], &executor->devices[d]))
+            svmx__model_cost(&executor->model, op, d, load, cost);
+    return cost->kind != SVMX__GUESSED;
+}
+
+/* What one of so many chunks is expected to take on a device, or the part as one; less than 0: nothing is known of that. What
+ * was never tried is thought to take its share of the whole: a guess that is too good is soon found out. */
+static double chunk_ns(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t device,
+                       uint32_t chunks) {
+    struct svmx__cost cost, whole;
+    const struct svmx__load load = load_of(part, chunks);
+    if (!look_up(executor, part->op->id, device, &load, &cost)) return -1;
+    if (chunks == 1 || cost.kind == SVMX__MEASURED) return cost.ns;
+    (void)look_up(executor, part->op->id, device, &part->question.load, &whole);
+    const double fixed_ns = whole.setup_ns < whole.ns ? whole.setup_ns : whole.ns,
+                 share_ns = fixed_ns + (whole.ns - fixed_ns) / chunks;
+    return share_ns < cost.ns ? share_ns : cost.ns;
+}
+
+static bool fits(const struct svmx__device *device, uint64_t bytes) {
+    const struct svmx_device_info *info = &device->info;
+    return (!info->memory_bytes || bytes <= info->memory_bytes / IN_FLIGHT) &&
+           (!info->max_alloc_bytes || bytes <= info->max_alloc_bytes);
+}
+
+/* What the fastest CPU that may have it takes; less than 0: there is none, or nothing is known. */
+static double on_cpu_ns(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t chunks) {
+    double best = -1;
+    for (uint32_t mask = part->fitting & executor->cpus; mask; mask &= mask - 1) {
+        const double ns = chunk_ns(executor, part, (uint32_t)__builtin_ctz(mask), chunks);
+        if (ns > 0 && (best < 0 || ns < best)) best = ns;
     }
+    return best;
+}
+
+/* ---- how to cut ---------------------------------------------------------------------------------------------------- */
+
+/* Of the devices on the host's cores, only the one that is best at it. */
+static uint32_t without_sharers(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t mask) {
+    uint32_t sharers = mask & executor->choices.cores_mask, best = 0;
+    double best_ns = 0;
+    for (uint32_t rest = sharers; rest; rest &= rest - 1) {
+        const uint32_t d = (uint32_t)__builtin_ctz(rest);
+        const double ns = chunk_ns(executor, part, d, 1);
+        if (ns > 0 && (!best || ns < best_ns)) best = UINT32_C(1) << d, best_ns = ns;
+    }
+    return (mask & ~sharers) | best;
+}
+
+/* Has a device a pipeline for such chunks? They may be of another bucket than the whole. */
+static bool is_ready(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t device,
+                     uint32_t chunks) {
+    const uint64_t bucket = svmx__bucket_of(executor, part->op, load_of(part, chunks).units);
+    return svmx__route_is_ready(executor, part->op->id, bucket, device);
+}
+
+/* What a chunk takes on a device, or 0 if it gets none. */
+static double taker_ns(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t device,
+                       uint32_t chunks, double cpu_ns) {
+    const double ns = chunk_ns(executor, part, device, chunks);
+    if (ns <= 0 || !fits(&executor->devices[device], load_of(part, chunks).bytes)) return 0;
+    const bool below_crossover =
+        !(executor->cpus >> device & 1) && cpu_ns > 0 && cpu_ns < executor->choices.margin * ns;
+    return below_crossover ? 0 : ns;
+}
+
+static void weigh(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t mask, uint32_t chunks,
+                  bool only_ready, struct plan *plan) {
+    const double cpu_ns = on_cpu_ns(executor, part, chunks);
+    plan->taker_count = 0;
+    plan->chunks = chunks;
+    for (; mask; mask &= mask - 1) {
+        const uint32_t d = (uint32_t)__builtin_ctz(mask);
+        if (only_ready && !is_ready(executor, part, d, chunks)) continue;
+        plan->takers[plan->taker_count++] =
+            (struct svmx__taker){.device = d,
+                                 .busy_ns = (double)svmx__backlog_ns(&executor->choices, d),
+                                 .chunk_ns = taker_ns(executor, part, d, chunks, cpu_ns)};
+    }
+    plan->finish_ns = svmx__spread(plan->takers, plan->taker_count, chunks);
+}
+
+/* Into how many chunks a part can be cut. */
+static uint32_t most_chunks(const struct svmx__part *part) {
+    const uint64_t most = part->op->elementwise ? part->units / GRAIN : part->task_count;
+    return most < SVMX__MAX_CHUNKS ? (uint32_t)most : SVMX__MAX_CHUNKS;
+}
+
+/* Few devices may take few chunks: the plan is looked for with one for each of them, two, four, ... */
+static struct plan best_plan(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t mask,
+                             bool only_ready) {
+    const uint32_t devices = (uint32_t)__builtin_popcount(mask), most = most_chunks(part);
+    struct plan best = {.finish_ns = -1}, plan;
+    for (uint32_t each = 1; each <= CHUNKS_EACH || best.finish_ns < 0; each *= 2) {
+        const uint32_t chunks = devices * each < most ? devices * each : most;
+        if (chunks < 2) break;
+        weigh(executor, part, mask, chunks, only_ready, &plan);
+        if (plan.finish_ns > 0 && (best.finish_ns < 0 || plan.finish_ns < AS_GOOD * best.finish_ns)) best = plan;
+        if (chunks == most) break;
+    }
+    return best;
+}
+
+/* A device of the plan without a pipeline gets one, for the next time. true: all have theirs. */
+static bool have_pipelines(struct svmx_executor *executor, const struct svmx__part *part, const struct plan *plan) {
+    const uint64_t bucket = svmx__bucket_of(executor, part->op, load_of(part, plan->chunks).units);
+    bool all = true;
+    for (uint32_t i = 0; i < plan->taker_count; i++) {
+        const uint32_t d = plan->takers[i].device;
+        if (!plan->takers[i].chunks || is_ready(executor, part, d, plan->chunks)) continue;
+        svmx__build_request(&executor->devices[d], part->op, bucket, NULL);
+        all = false;
+    }
+    return all;
+}
+
+/* Are there two at least who get something, and is that soon enough? */
+static bool is_good(const struct plan *plan, double enough_ns) {
+    uint32_t takers = 0;
+    for (uint32_t i = 0; i < plan->taker_count; i++) takers += plan->takers[i].chunks > 0;
+    return takers > 1 && plan->finish_ns <= enough_ns;
 }
 
 /* false: it stays whole. */
-static bool find_cut(const struct svmx_executor *executor, const struct svmx__part *part, struct cut *cut) {
+static bool find_plan(struct svmx_executor *executor, const struct svmx__part *part, struct plan *plan) {
     const struct svmx__choices *choices = &executor->choices;
-    const uint32_t own = UINT32_C(1) << part->answer.device;
-    uint32_t others = part->fitting & ~own;
-    if (choices->cores_mask & own) others &= ~choices->cores_mask;
-    const double whole = finish_ns(executor, part, part->answer.device, 1);
-    if (part->answer.why == SVMX__WHY_PROBE || whole < WORTH_NS) return false;
-    *cut = (struct cut){.finish_ns = choices->margin * whole};
-    for (; others; others &= others - 1) look_for_cut(executor, part, (uint32_t)__builtin_ctz(others), cut);
-    return cut->share > 0;
+    const double whole_ns = chunk_ns(executor, part, part->answer.device, 1);
+    if (part->answer.why == SVMX__WHY_PROBE || whole_ns <= 0) return false;
+    if (whole_ns < WORTH_NS && part->policy != SVMX_POLICY_SPLIT) return false;
+    const double enough_ns = choices->margin * ((double)svmx__backlog_ns(choices, part->answer.device) + whole_ns);
+    const uint32_t mask = without_sharers(executor, part, part->fitting);
+    *plan = best_plan(executor, part, mask, false);
+    if (!is_good(plan, enough_ns)) return false;
+    if (have_pipelines(executor, part, plan)) return true;
+    *plan = best_plan(executor, part, mask, true);
+    return is_good(plan, enough_ns);
 }
 
-/* The first task of the piece: where the units come nearest to the share. 0 or task_count: there is no such place. */
-static uint32_t first_task(const struct svmx__part *part, double share) {
-    const uint64_t units = (uint64_t)((double)part->units * share);
-    uint32_t low = 0, high = part->task_count;
+/* ---- cutting ------------------------------------------------------------------------------------------------------- */
+
+/* The last task that begins at a unit or before it. */
+static uint32_t task_at(const struct svmx__part *part, uint64_t unit) {
+    uint32_t low = 0, high = part->task_count - 1;
     while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (part->first_unit[middle] < units)
-            low = middle + 1;
+        const uint32_t middle = low + (high - low + 1) / 2;
+        if (part->first_unit[middle] <= unit)
+            low = middle;
         else
-            high = middle;
+            high = middle - 1;
     }
-    if (low > 0 && units - part->first_unit[low - 1] < part->first_unit[low] - units) low--;
     return low;
 }
 
-/* ---- cutting ----------------------------------------------------------------------------------------------------- */
+/* Where chunk number c of so many begins: a unit, if tasks may be cut, else a task. */
+static uint64_t begin_of(const struct svmx__part *part, uint32_t chunks, uint32_t c, bool within_tasks) {
+    if (c == 0) return 0;
+    if (c == chunks) return within_tasks ? part->units : part->task_count;
+    const uint64_t unit = (uint64_t)((double)part->units * c / chunks);
+    if (within_tasks) return unit / GRAIN * GRAIN;
+    const uint32_t task = task_at(part, unit);
+    return unit - part->first_unit[task] < part->first_unit[task + 1] - unit ? task : task + 1;
+}
 
-/* Bytes of the tasks [from, to) of a part. */
+/* Where rows and units of the next chunk go. */
+struct room {
+    struct svmx_slot *slots;
+    uint64_t *units;
+};
+
+/* The tasks [from, to) of the whole, which the chunk is a copy of so far. Returns their units. */
+static uint64_t lay_tasks(struct svmx__part *chunk, uint32_t from, uint32_t to, struct room *room) {
+    const uint64_t *units = room->units, *first_unit = chunk->first_unit;
+    for (uint32_t t = from; t <= to; t++) *room->units++ = first_unit[t] - first_unit[from];
+    chunk->first_unit = units;
+    chunk->slots += (size_t)from * chunk->op->param_count;
+    chunk->task_count = to - from;
+    return units[to - from];
+}
+
+/* The row of a task that has only its units [from, to) in a chunk. */
+static void trim_row(const struct svmx__op *op, struct svmx_slot *row, uint64_t units, uint64_t from, uint64_t to) {
+    for (uint32_t i = 0; i < op->param_count; i++) {
+        if (op->params[i].shape == SVMX_SCALAR) continue;
+        const uint64_t bytes = row[i].bytes / units; /* of a unit */
+        row[i] = (struct svmx_slot){row[i].at + from * bytes, (to - from) * bytes};
+    }
+}
+
+/* The units [begin, end) of the whole likewise: of tasks that begin or end outside, what is inside. */
+static uint64_t lay_units(struct svmx__part *chunk, uint64_t begin, uint64_t end, struct room *room) {
+    const uint32_t params = chunk->op->param_count, first = task_at(chunk, begin);
+    const uint64_t *units = room->units, *first_unit = chunk->first_unit;
+    const struct svmx_slot *rows = chunk->slots;
+    uint32_t t = first;
+    chunk->slots = room->slots;
+    *room->units++ = 0;
+    for (; t < chunk->task_count && first_unit[t] < end; t++, room->slots += params) {
+        const uint64_t at = first_unit[t], from = at > begin ? at : begin,
+                       to = first_unit[t + 1] < end ? first_unit[t + 1] : end;
+        memcpy(room->slots, rows + (size_t)t * params, params * sizeof *rows);
+        if (to > from) trim_row(chunk->op, room->slots, first_unit[t + 1] - at, from - at, to - at);
+        *room->units++ = to - begin;
+    }
+    chunk->first_unit = units;
+    chunk->task_count = t - first;
+    return end - begin;
+}
+
 static void count_bytes(struct svmx__part *part) {
     part->bytes_in = part->bytes_out = 0;
     for (size_t i = 0; i < (size_t)part->task_count * part->op->param_count; i++) {
@@ -95,65 +276,85 @@ static void count_bytes(struct svmx__part *part) {
     part->callers_bytes_out = part->bytes_out;
 }
 
-static void resize(struct svmx__part *part, uint32_t task_count, uint64_t units, double share, uint32_t device) {
-    part->task_count = task_count;
-    part->units = units;
-    part->work = (uint64_t)((double)part->work * share);
-    count_bytes(part);
-    part->bucket = svmx__bucket_of(part->batch->executor, part->op, units);
-    part->question.load = (struct svmx__load){units, part->work, part->bytes_in + part->bytes_out};
-    svmx__route_to(part, device);
-    part->answer.why = SVMX_WHY_SPLIT;
+/* Sends a chunk whose rows are laid to its device. */
+static void send_to(struct svmx__part *chunk, uint64_t units, uint32_t device) {
+    struct svmx_executor *executor = chunk->batch->executor;
+    const double share = (double)units / (double)chunk->units;
+    chunk->units = units;
+    chunk->work = (uint64_t)((double)chunk->work * share);
+    count_bytes(chunk);
+    chunk->bucket = svmx__bucket_of(executor, chunk->op, units);
+    chunk->question.load = (struct svmx__load){units, chunk->work, chunk->bytes_in + chunk->bytes_out};
+    chunk->chunk = true;
+    chunk->here = false;
+    svmx__route_to(chunk, device);
+    chunk->answer.why = SVMX_WHY_SPLIT;
+    svmx__charge(&executor->choices, &chunk->answer);
 }
 
-/* A piece may be of another bucket than the whole. A device without a pipeline for it gets one, for the next time. */
-static bool is_ready(struct svmx_executor *executor, const struct svmx__part *part, uint32_t device, uint64_t units) {
-    const uint64_t bucket = svmx__bucket_of(executor, part->op, units);
-    if (svmx__route_is_ready(executor, part->op->id, bucket, device)) return true;
-    svmx__build_request(&executor->devices[device], part->op, bucket, NULL);
-    return false;
+/* Room for all chunks. NULL: no memory, and nothing is cut. */
+static struct svmx__cut *make_room(struct svmx_batch *batch, uint32_t tasks, uint32_t params, uint32_t chunks,
+                                   bool within_tasks) {
+    struct svmx__cut *cut = svmx__cut_make(batch);
+    if (!cut) return NULL;
+    if (svmx__grow((void **)&batch->parts, &batch->part_capacity, (size_t)batch->part_count + chunks,
+                   sizeof *batch->parts) &&
+        svmx__grow((void **)&cut->units, &cut->unit_capacity, (size_t)tasks + 2 * (size_t)chunks, sizeof *cut->units) &&
+        (!within_tasks ||
+         svmx__grow((void **)&cut->slots, &cut->slot_capacity, ((size_t)tasks + chunks) * params, sizeof *cut->slots)))
+        return cut;
+    batch->cuts = cut->next;
+    cut->next = batch->spare_cuts;
+    batch->spare_cuts = cut;
+    return NULL;
 }
 
-/* Room for one more part and its units. false: no memory, and nothing is cut. */
-static bool make_room(struct svmx_batch *batch, uint32_t tasks) {
-    return svmx__grow((void **)&batch->parts, &batch->part_capacity, (size_t)batch->part_count + 1,
-                      sizeof *batch->parts) &&
-           svmx__grow((void **)&batch->piece_units, &batch->piece_unit_capacity, (size_t)tasks + 1,
-                      sizeof *batch->piece_units);
+/* The chunks of one device, as one share of the cut. `number` counts chunks that are made, `planned` those of the plan: tasks
+ * that stay whole leave some of them empty. */
+static void make_share(struct svmx__cut *cut, const struct plan *plan, const struct svmx__taker *taker,
+                       bool within_tasks, uint32_t *planned, uint32_t *number, struct room *room) {
+    struct svmx_batch *batch = cut->batch;
+    const struct svmx__part *whole = &cut->whole;
+    struct svmx__share *share = &cut->shares[cut->share_count];
+    *share = (struct svmx__share){.cut = cut,
+                                  .device = &batch->executor->devices[taker->device],
+                                  .chunk_ns = taker->chunk_ns,
+                                  .next = *number,
+                                  .end = *number};
+    for (uint32_t i = 0; i < taker->chunks; i++, ++*planned) {
+        const uint64_t begin = begin_of(whole, plan->chunks, *planned, within_tasks),
+                       end = begin_of(whole, plan->chunks, *planned + 1, within_tasks);
+        if (begin == end) continue;
+        struct svmx__part *chunk = &batch->parts[*number ? cut->first + *number - 1 : cut->at];
+        *chunk = *whole;
+        const uint64_t units =
+            within_tasks ? lay_units(chunk, begin, end, room) : lay_tasks(chunk, (uint32_t)begin, (uint32_t)end, room);
+        send_to(chunk, units, taker->device);
+        share->end = ++*number;
+    }
+    cut->share_count += share->end > share->next;
 }
 
-bool svmx__split(struct svmx_batch *batch, uint32_t at) {
-    struct svmx_executor *executor = batch->executor;
-    struct svmx__part *part = &batch->parts[at];
-    struct cut cut;
-    /* One part of a batch is cut, the first that gains by it: the others keep both devices busy. */
-    if (part->policy != SVMX_POLICY_SPLIT || !part->chosen || part->cold || part->library_bytes || batch->whole.device)
-        return false;
-    if (part->task_count < 2 || !find_cut(executor, part, &cut)) return false;
-    const uint32_t first = first_task(part, cut.share), rest = part->task_count - first;
-    if (first == 0 || rest == 0 || !make_room(batch, rest)) return false;
-    part = &batch->parts[at]; /* it may have moved */
-    const uint64_t kept = part->first_unit[first];
-    if (!is_ready(executor, part, part->answer.device, kept) ||
-        !is_ready(executor, part, cut.device, part->units - kept))
-        return false;
-    batch->whole = *part;
-    batch->whole_at = at;
-    svmx__unchoose(&executor->choices, &part->answer);
-    struct svmx__part *piece = &batch->parts[batch->part_count++];
-    *piece = *part;
-    const double share = part->units ? (double)kept / (double)part->units : 0;
-    for (uint32_t t = 0; t <= rest; t++) batch->piece_units[t] = part->first_unit[first + t] - kept;
-    piece->slots += (size_t)first * part->op->param_count;
-    piece->first_unit = batch->piece_units;
-    resize(piece, rest, part->units - kept, 1 - share, cut.device);
-    resize(part, first, kept, share, part->answer.device);
-    return true;
+static uint32_t cut_part(struct svmx_batch *batch, uint32_t at, const struct plan *plan) {
+    const struct svmx__part *part = &batch->parts[at];
+    const bool within_tasks = part->op->elementwise && part->task_count < FEW_TASKS * plan->chunks;
+    struct svmx__cut *cut = make_room(batch, part->task_count, part->op->param_count, plan->chunks, within_tasks);
+    if (!cut) return 0;
+    struct room room = {cut->slots, cut->units};
+    uint32_t planned = 0, number = 0;
+    cut->whole = batch->parts[at];
+    cut->at = at;
+    cut->first = batch->part_count;
+    svmx__unchoose(&batch->executor->choices, &cut->whole.answer);
+    for (uint32_t i = 0; i < plan->taker_count; i++)
+        make_share(cut, plan, &plan->takers[i], within_tasks, &planned, &number, &room);
+    batch->part_count += number - 1;
+    return number;
 }
 
-void svmx__split_undo(struct svmx_batch *batch) {
-    if (!batch->whole.device) return;
-    batch->parts[batch->whole_at] = batch->whole;
-    batch->part_count--;
-    batch->whole.device = NULL;
+uint32_t svmx__split(struct svmx_batch *batch, uint32_t at) {
+    const struct svmx__part *part = &batch->parts[at];
+    struct plan plan;
+    if (part->cold || part->links || part->library_bytes || batch->blocks || part->units < 2) return 0;
+    return find_plan(batch->executor, part, &plan) ? cut_part(batch, at, &plan) : 0;
 }

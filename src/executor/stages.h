@@ -28,9 +28,11 @@ enum svmx_status svmx__bucket(struct svmx_batch *batch);
 /* 3. Chooses part->device. Cannot fail: the reference code serves everything. No lock and no allocation, but
  * for the first part of an operation and size, and while a pipeline is wanted. */
 void svmx__route(struct svmx__part *part);
-/* Under the policy `split`: cuts a part that was routed, if two devices are faster than one. true: its piece is the
- * last part of the batch, and parts may have moved. While no part of the level is under way. */
-bool svmx__split(struct svmx_batch *batch, uint32_t part);
+/* Cuts a part that was routed into chunks, if several devices are faster than one. Returns how many: they are routed and
+ * charged, svmx__cuts_start sends them, and parts may have moved; 0: it is as it was. While no part of the level is under
+ * way. Looking for a cut takes some us: parts that are expected to take less than WORTH_A_LOOK are not worth it. */
+uint32_t svmx__split(struct svmx_batch *batch, uint32_t part);
+enum { SVMX__WORTH_A_LOOK_NS = 100000 };
 /* After a failure: chooses another device that computes in the calling thread. false: there was no failure, or the
  * policy is gpu. */
 bool svmx__route_again(struct svmx__part *part);

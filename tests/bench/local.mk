@@ -5,6 +5,7 @@ bench_programs = \
 	%D%/overhead_route \
 	%D%/overhead \
 	%D%/chains \
+	%D%/devices \
 	%D%/signatures \
 	%D%/overlap \
 	%D%/overlap_opencl \
@@ -31,6 +32,11 @@ endif
 %C%_chains_SOURCES = %D%/chains.c $(bench_common)
 %C%_chains_CPPFLAGS = $(public_cppflags)
 %C%_chains_LDADD = libsvmx.la -lm
+
+# Suite devices: modelled GPUs in real time, and drivers on the same cores.
+%C%_devices_SOURCES = %D%/devices.c $(bench_common)
+%C%_devices_CPPFLAGS = $(public_cppflags)
+%C%_devices_LDADD = libsvmx.la -lm
 
 # Calls one stage by itself.
 %C%_overhead_route_SOURCES = %D%/overhead_route.c $(bench_common)

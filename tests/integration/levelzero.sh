@@ -115,6 +115,9 @@ for index in 0 1 2; do
     [ $code -eq 0 ] && out_has "ze_cpu $index" && out_has 'fallback   none' && content
     verdict "device $index of three computes" $?
 done
+call real ZE_CPU_DEVICES=3 SUPERVM_POLICY=split "$SVMX" run vec_add_f32 --size 4M --repeat 12 --receipt "$work/log"
+[ $code -eq 0 ] && out_has 'fallback   none' && ! grep -q '"why":"split"' "$work/log" && content
+verdict "three devices under the policy split: on the same cores they are not cut for, and the answer is there" $?
 call real ZE_CPU_TILES=2 "$SVMX" devices
 [ $code -eq 0 ] && [ "$(grep -c ' levelzero .*CPU test driver' "$work/out")" -eq 2 ] && content
 verdict "a device with two tiles is two devices" $?

@@ -15,6 +15,7 @@ criterion_suites += \
 	%D%/test_isolate \
 	%D%/test_pressure \
 	%D%/test_loops \
+	%D%/test_many_devices \
 	%D%/test_recorded \
 	%D%/test_watching \
 	%D%/test_recovery \

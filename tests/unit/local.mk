@@ -75,6 +75,7 @@ criterion_suites += \
 	%D%/test_selftest \
 	%D%/test_sketch \
 	%D%/test_sim_model \
+	%D%/test_spread \
 	%D%/test_spin \
 	%D%/test_staging_pool \
 	%D%/test_stats_folder \

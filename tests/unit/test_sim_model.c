@@ -178,6 +178,14 @@ static const struct refusal behind[] = {
     {"at launch x slow 2 x", "the launch is 'x'"},
     {"at launch 1.5 slow 2 x", "whole number"},
     {"at 1 s slow 0 x", "slow is 0"},
+    {"devices 0", "from 1 to 16"},
+    {"devices 17", "from 1 to 16"},
+    {"bus none", "bus is neither"},
+    {"device 16 slow 2 x", "from 0 to 15"},
+    {"device 1 fast 2 x", "what is different is missing"},
+    {"at launch 3 lost", "the number of a device is missing"},
+    {"cpu at 1 s lost 0", "never lost"},
+    {"cpu devices 2", "the CPU has no 'devices'"},
 };
 
 Test(sim_model, what_is_wrong_is_refused_with_its_line_and_leaves_the_model_alone) {
@@ -320,6 +328,47 @@ Test(sim_model, copy_engines_overlap_launches_up_to_the_slowest) {
     cr_expect_eq(sim_engines_take(&model, &engines, &long_one, 5000), 6000);
     cr_expect_eq(sim_engines_take(&model, &engines, &three_ways, 5000), 6030, "it was uploaded meanwhile");
     cr_expect_eq(sim_engines_take(&model, &engines, &nothing, 5000), 6030, "results come in order");
+}
+
+Test(sim_model, devices_share_a_bus_each_way) {
+    static struct sim_bus bus;
+    struct sim_engines engines[3] = {{.bus = &bus}, {.bus = &bus}, {.bus = NULL}};
+    cr_assert(parse_with("copy_engines 2\ndevices 3\nbus shared\n"), "%s", why);
+    cr_assert_eq(model.devices, 3);
+    cr_assert(model.shares_bus);
+    cr_expect_eq(sim_engines_take(&model, &engines[0], &three_ways, 100), 160);
+    cr_expect_eq(sim_engines_take(&model, &engines[1], &three_ways, 100), 190, "its upload comes behind");
+    cr_expect_eq(sim_engines_take(&model, &engines[2], &three_ways, 100), 160, "it has a bus of its own");
+    const struct sim_cost back = {.readback_ns = 10}, slow = {.compute_ns = 1000, .readback_ns = 10};
+    cr_expect_eq(sim_engines_take(&model, &engines[0], &slow, 200), 1210);
+    cr_expect_eq(sim_engines_take(&model, &engines[1], &back, 200), 210, "before that, where the bus is free");
+    cr_expect_eq(sim_engines_take(&model, &engines[1], &back, 1195), 1220, "but not where it is not");
+    for (uint64_t i = 1; i <= 2 * SIM_MAX_BUSY; i++)
+        cr_assert_eq(sim_engines_take(&model, &engines[1], &back, 5000), 5000 + 10 * i);
+}
+
+Test(sim_model, devices_differ_in_speed_and_one_is_lost) {
+    cr_assert(parse_with("devices 4\ndevice 2 slow 3 x\nat launch 7 lost 1\nat 2 s lost 3\n"), "%s", why);
+    cr_expect_eq(model.slow[1], 1);
+    cr_expect_eq(model.slow[2], 3);
+    const uint64_t usual = cost_at(SIM_GPU, (struct sim_load){.bytes_in = 2000}, 0, 0).upload_ns;
+    model.own_slow = model.slow[2];
+    cr_expect_eq(cost_at(SIM_GPU, (struct sim_load){.bytes_in = 2000}, 0, 0).upload_ns, 3 * usual);
+    cr_assert_eq(model.loss_count, 2);
+    cr_expect(!parse_with("at launch 3 lost 1\n"));
+    cr_expect(strstr(why, "device 1 is lost, but there are 1"), "%s", why);
+    cr_expect(model.losses[0].at_launch && model.losses[0].from == 7 && model.losses[0].device == 1);
+    cr_expect(!model.losses[1].at_launch && model.losses[1].from == 2 * UINT64_C(1000000000));
+}
+
+Test(sim_model, memory_may_have_a_limit) {
+    cr_assert(parse_but("memory separate 64 MiB"), "%s", why);
+    cr_expect_eq(model.memory_bytes, UINT64_C(64) << 20);
+    cr_assert(parse_but("memory separate"), "%s", why);
+    cr_expect_eq(model.memory_bytes, 0);
+    cr_expect(!parse_but("memory separate 64"));
+    cr_expect(strstr(why, "write bytes, KiB, MiB or GiB"), "%s", why);
+    cr_expect(!parse_but("memory separate 0 MiB"));
 }
 
 Test(sim_model, copy_engines_need_copies) {

@@ -428,6 +428,74 @@ Test(sim_plugin, a_list_that_breaks_a_rule_is_refused) {
     close_all();
 }
 
+/* ---- several of a model ----------------------------------------------------------------------------------- */
+
+static const char several[] = "name several\nmemory separate 20 KiB\ncreate 0 ns\nupload 0 ns\ndispatch 1 ms\n"
+                              "readback 0 ns\nupload_rate 1 GB/s\nreadback_rate 2 GB/s\ndevices 3\nbus shared\n"
+                              "at launch 2 lost 1\n" REST;
+
+Test(sim_plugin, a_model_may_be_of_several_devices_each_at_its_place) {
+    const uint32_t first = open_with(several, "several");
+    char places[3][16];
+    for (uint32_t i = 0; i < 3; i++) {
+        struct svmx_device_info info = {.size = sizeof info};
+        cr_assert_eq(CALL(device_info, first + i, &info), SVMX_OK);
+        cr_expect_str_eq(info.name, "several");
+        cr_expect_eq(info.memory_bytes, 20480);
+        cr_expect_eq(info.max_alloc_bytes, 20480);
+        memcpy(places[i], info.pci, sizeof places[i]);
+        for (uint32_t k = 0; k < i; k++) cr_expect_str_neq(places[i], places[k]);
+    }
+    struct job job;
+    uint64_t ticket;
+    struct svmx_timing timing;
+    job_make(&job, first + 2);
+    cr_assert_eq(job_submit(&job, first + 2, NULL, &ticket), SVMX_OK, "%s", log_lines);
+    cr_assert_eq(ticket_wait(first + 2, ticket, long_ns, &timing), SVMX_OK);
+    cr_expect_eq(wrong_results(&job), 0);
+    job_free(&job);
+    close_all();
+}
+
+Test(sim_plugin, memory_has_the_limit_that_the_model_says) {
+    const uint32_t first = open_with(several, "several");
+    struct svmx_memory *a, *b, *c, *staged;
+    void *address;
+    const uint32_t use = SVMX_USAGE_KERNEL_READ | SVMX_USAGE_COPY_TARGET;
+    cr_assert_eq(try_memory(first, SVMX_MEMORY_DEVICE, use, 12288, &a, &address), SVMX_OK);
+    cr_expect_eq(try_memory(first, SVMX_MEMORY_DEVICE, use, 12288, &b, &address), SVMX_ERR_MEMORY);
+    cr_assert_eq(try_memory(first + 1, SVMX_MEMORY_DEVICE, use, 12288, &b, &address), SVMX_OK, "another has its own");
+    cr_assert_eq(try_memory(first, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_WRITE | SVMX_USAGE_COPY_SOURCE, 1 << 20,
+                            &staged, &address),
+                 SVMX_OK, "that is the host's");
+    backend.ops->memory_free(backend.self, a);
+    cr_assert_eq(try_memory(first, SVMX_MEMORY_DEVICE, use, 20480, &c, &address), SVMX_OK, "it was given back");
+    backend.ops->memory_free(backend.self, b);
+    backend.ops->memory_free(backend.self, c);
+    backend.ops->memory_free(backend.self, staged);
+    close_all();
+}
+
+Test(sim_plugin, one_is_lost_when_the_model_says_so_with_what_is_under_way) {
+    const uint32_t first = open_with(several, "several");
+    struct job job, other;
+    uint64_t tickets[3];
+    struct svmx_timing timing;
+    job_make(&job, first + 1);
+    job_make(&other, first);
+    cr_assert_eq(job_submit(&job, first + 1, NULL, &tickets[0]), SVMX_OK);
+    cr_assert_eq(ticket_wait(first + 1, tickets[0], long_ns, &timing), SVMX_OK, "launch 0");
+    cr_assert_eq(job_submit(&job, first + 1, NULL, &tickets[1]), SVMX_OK, "launch 1");
+    cr_expect_eq(job_submit(&job, first + 1, NULL, &tickets[2]), SVMX_ERR_DEVICE_LOST, "launch 2");
+    cr_expect_eq(ticket_wait(first + 1, tickets[1], long_ns, &timing), SVMX_ERR_DEVICE_LOST);
+    cr_expect_eq(job_submit(&job, first + 1, NULL, &tickets[2]), SVMX_ERR_DEVICE_LOST);
+    cr_assert_eq(job_submit(&other, first, NULL, &tickets[0]), SVMX_OK, "the others are not");
+    cr_assert_eq(ticket_wait(first, tickets[0], long_ns, &timing), SVMX_OK);
+    job_free(&job);
+    job_free(&other);
+    close_all();
+}
+
 /* ---- by an executor --------------------------------------------------------------------------------------- */
 
 static svmx_executor_t *open_executor(const char *backends) {
