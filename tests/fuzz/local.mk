@@ -1,5 +1,6 @@
 # Fuzzing by plain programs with a generator of their own: the same rounds every time. SVMX_FUZZ_ROUNDS makes them longer;
 # scripts/test-long.sh does.
+EXTRA_DIST += %D%/fuzz.h
 fuzz_suites = %D%/fuzz_profile %D%/fuzz_receipts %D%/fuzz_sim_model %D%/fuzz_vm_block $(signature_suites)
 plain_suites += $(fuzz_suites)
 %C%_fuzz_profile_LDADD = libsvmx-core.la
