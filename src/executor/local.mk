@@ -17,6 +17,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/copy.c \
 	%D%/curve.h \
 	%D%/curves.c \
+	%D%/cut.c \
 	%D%/deadline.c \
 	%D%/device.c \
 	%D%/dispatch.c \
