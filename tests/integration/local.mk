@@ -44,12 +44,14 @@ endif
 
 plain_suites += \
 	%D%/fault_sweep \
+	%D%/soak \
 	%D%/steady_state \
 	%D%/threads \
 	%D%/tsan_model \
 	%D%/vm_blocks
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
+%C%_soak_LDADD = libsvmx-core.la
 %C%_fault_sweep_LDADD = libsvmx-core.la -ldl
 %C%_tsan_model_LDADD = libsvmx-core.la
 # Of examples/contract-vm, as an embedder links it.
