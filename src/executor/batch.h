@@ -130,6 +130,7 @@ struct svmx__part {
     struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
     uint64_t outputs_bytes;    /* in staging_out, and on the device, between guards */
     struct svmx__block *block; /* that holds the inputs, which then stay where they are; or NULL */
+    uint32_t cuts;             /* it goes in so many submissions more than one: slices.c */
     uint32_t launches;         /* that brought results */
     uint32_t readbacks;        /* copies back to the host in these */
     uint64_t copied_bytes;     /* between the caller's memory and the library's */

@@ -12,6 +12,7 @@
 #include "executor/cut.h"
 #include "executor/executor.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -280,7 +281,8 @@ enum svmx_status svmx__devices_start(struct svmx_executor *executor, struct svmx
     if (copies && !error) svmx__team_start(&executor->team, helpers());
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!error) return SVMX_OK;
-    return svmx__fail(why, SVMX_ERR_SYSTEM, "cannot start a thread: %s", strerror(error));
+    return svmx__fail(why, error == ENOMEM ? SVMX_ERR_MEMORY : SVMX_ERR_SYSTEM, "cannot start a thread: %s",
+                      strerror(error));
 }
 
 void svmx__devices_stop(struct svmx_executor *executor) {

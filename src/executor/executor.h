@@ -389,6 +389,14 @@ static inline unsigned char *svmx__staged_outputs(const struct svmx__part *part)
     return (unsigned char *)part->staging_out->host + part->layout->guard_bytes;
 }
 
+/* ---- slices.c: long work in several submissions ---- */
+
+/* In how many. */
+uint32_t svmx__slice_count(const struct svmx__part *part);
+/* The first task of a piece, of so many; the number of tasks for piece = count. Pieces are alike in units, as far as tasks
+ * allow, and none is empty. */
+uint32_t svmx__slice_at(const struct svmx__part *part, uint32_t piece, uint32_t count);
+
 /* ---- deadline.c ---- */
 
 /* How long a device may take for a launch, from hand-over on, and whose wish that is, for the receipt. */

@@ -23,7 +23,7 @@ enum { NEXT_TO_NOTHING = 100, A_WHILE_NS = 100000 };
 /* What the device's clock says of a launch that took run_ns; 0: nothing to be believed. */
 static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
     const struct svmx_timing *timing = &part->timing;
-    if (part->device->host_memory || part->launches != 1 || part->status != SVMX_OK) return 0;
+    if (part->device->host_memory || part->launches != 1 + part->cuts || part->status != SVMX_OK) return 0;
     if (part->joined) return 0; /* the first of its stretch has the times of all */
     const uint64_t parts[] = {timing->copy_in_ns, timing->compute_ns, timing->copy_out_ns};
     uint64_t sum = 0;
@@ -89,7 +89,7 @@ void svmx__learn(struct svmx__part *part) {
     const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
     const bool as_chosen = part->status == SVMX_OK && !part->redone && device->id == part->answer.device &&
                            !part->links && !part->stretched;
-    const bool learned = device->id < executor->routed && as_chosen && part->launches == 1 &&
+    const bool learned = device->id < executor->routed && as_chosen && part->launches == 1 + part->cuts &&
                          !executor->choices.frozen && is_worth_it(part, run_ns);
     sample.first_use = part->status == SVMX_OK && !device->host_memory && is_first(part);
     svmx__receipt_write(part, learned, &sample);

@@ -58,6 +58,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/results.c \
 	%D%/route.c \
 	%D%/selftest.c \
+	%D%/slices.c \
 	%D%/split.c \
 	%D%/spread.c %D%/spread.h \
 	%D%/stage.c \

@@ -93,23 +93,26 @@ static void take_over(struct svmx__part *part, const struct svmx__part *sliced) 
     part->readbacks += sliced->readbacks;
     part->copied_bytes = sliced->copied_bytes; /* counted on from that of the whole */
     part->compared &= sliced->compared;
+    part->timing.copy_in_ns += sliced->timing.copy_in_ns;
+    part->timing.compute_ns += sliced->timing.compute_ns;
+    part->timing.copy_out_ns += sliced->timing.copy_out_ns;
     part->done_ns = sliced->done_ns;
     memcpy(part->reason, sliced->reason, sizeof part->reason);
 }
 
-static enum svmx_status run_on_device(struct svmx__part *part);
+static enum svmx_status run_at_once(struct svmx__part *part);
 
-/* A device that has no memory for all tasks at once may have it for half of them. */
-static enum svmx_status run_halves(struct svmx__part *part) {
+/* In several submissions, one after another. */
+static enum svmx_status run_pieces(struct svmx__part *part, uint32_t count) {
     uint64_t *units = malloc(((size_t)part->task_count + 2) * sizeof *units), first_ns = part->dispatch_ns;
     if (!units) return SVMX_ERR_MEMORY;
     enum svmx_status status = SVMX_OK;
     part->compared = true; /* if each of them is */
-    for (uint32_t half = 0; half < 2 && status == SVMX_OK; half++) {
-        uint32_t middle = part->task_count / 2;
-        struct svmx__part sliced = slice(part, half ? middle : 0, half ? part->task_count : middle, units);
-        status = run_on_device(&sliced);
-        if (!half) first_ns = sliced.dispatch_ns;
+    part->timing = (struct svmx_timing){.size = sizeof part->timing};
+    for (uint32_t i = 0; i < count && status == SVMX_OK; i++) {
+        struct svmx__part sliced = slice(part, svmx__slice_at(part, i, count), svmx__slice_at(part, i + 1, count), units);
+        status = run_at_once(&sliced);
+        if (i == 0) first_ns = sliced.dispatch_ns;
         take_over(part, &sliced);
         part->pipeline = sliced.pipeline;
     }
@@ -118,13 +121,20 @@ static enum svmx_status run_halves(struct svmx__part *part) {
     return status;
 }
 
+/* A device that has no memory for all tasks at once may have it for half of them. */
 static enum svmx_status end_on_device(struct svmx__part *part, enum svmx_status so_far) {
     enum svmx_status status = end_stages(part, so_far);
     bool can_halve = !part->device->host_memory && part->task_count > 1 && !part->library_bytes;
-    return status == SVMX_ERR_MEMORY && can_halve ? run_halves(part) : status;
+    return status == SVMX_ERR_MEMORY && can_halve ? run_pieces(part, 2) : status;
 }
 
-static enum svmx_status run_on_device(struct svmx__part *part) { return end_on_device(part, begin_stages(part)); }
+static enum svmx_status run_at_once(struct svmx__part *part) { return end_on_device(part, begin_stages(part)); }
+
+static enum svmx_status run_on_device(struct svmx__part *part) {
+    const uint32_t pieces = svmx__slice_count(part);
+    part->cuts = pieces - 1;
+    return pieces > 1 ? run_pieces(part, pieces) : run_at_once(part);
+}
 
 /* Stages 6 and 7 of all levels of a stretch. If that fails, go_on has its first level begin anew. */
 static void end_stretch(struct svmx__part *head, enum svmx_status so_far) {
@@ -382,6 +392,7 @@ void svmx__pipeline_part(struct svmx__work *work) {
     part->life = svmx__life_of(device);
     part->block = NULL;
     part->pinned = false;
+    part->cuts = 0;
     if (!cancelled && svmx__window_takes(part)) {
         start(device, part);
         return;

@@ -21,7 +21,7 @@ void svmx__window_init(struct svmx__device *device) {
 bool svmx__window_takes(const struct svmx__part *part) {
     const struct svmx__device *device = part->device;
     return device->window.depth > 1 && !part->refused && !part->links && !part->batch->verified &&
-           !svmx__health_is_watched(&device->health);
+           !svmx__health_is_watched(&device->health) && svmx__slice_count(part) == 1;
 }
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */

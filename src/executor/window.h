@@ -28,7 +28,8 @@ struct svmx__window {
 /* By the settings and by what the device takes; 1 where it computes in the caller's memory. */
 void svmx__window_init(struct svmx__device *device);
 
-/* May a part be under way beside others? Not what is compared with another device's answer, and no chains. */
+/* May a part be under way beside others? Not what is compared with another device's answer, no chains, and not what goes in
+ * several submissions. */
 bool svmx__window_takes(const struct svmx__part *part);
 
 /* Must the oldest be collected before this one is staged? There is no room, not enough memory for one more, or one under way

@@ -82,5 +82,5 @@ check_PROGRAMS += %D%/ze_cpu/client
 %C%_ze_cpu_client_LDADD = $(LEVELZERO_LIBS)
 CLEANFILES += $(ze_cpu_driver) %D%/ze_cpu/libze_cpu.la %D%/ze_cpu/ze_cpu.la %D%/ze_cpu/ze_loader.la
 endif
-EXTRA_DIST += %D%/ze_cpu/README.md %D%/ze_cpu/client.cl %D%/ze_cpu/client_constant.spvasm %D%/ze_cpu/client_fp64.cl \
+EXTRA_DIST += %D%/ze_cpu/README.md %D%/ze_cpu/translate-once %D%/ze_cpu/client.cl %D%/ze_cpu/client_constant.spvasm %D%/ze_cpu/client_fp64.cl \
 	%D%/ze_cpu/ze_cpu.sh

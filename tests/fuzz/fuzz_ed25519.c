@@ -5,11 +5,12 @@
  * A round is one signature. One in two is changed: bits of key, R, S or message, edges, parts exchanged with those of the one
  * before.
  *
- * A plain program: the same rounds every time, 100,000 or SVMX_FUZZ_ROUNDS. Ends with `N passed, N failed, N skipped`.
+ * A plain program: the same rounds every time, 15,000 or SVMX_FUZZ_ROUNDS. Ends with `N passed, N failed, N skipped`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "../../plugins/simd/variant.h"
+#include "fuzz.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,18 +20,11 @@
 #ifdef SVMX_HAVE_SODIUM
 #include <sodium.h>
 
-enum { BATCH = 250, SHOWN = 5, CHANGES = 4, LONGEST = 200, KEYS = 64 };
-
-static uint64_t state = 20260102;
-
-static uint32_t dice(void) {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 32);
-}
+enum { BATCH = 250, CHANGES = 4, LONGEST = 200, KEYS = 64 };
 
 static uint8_t key[BATCH][32], signature[BATCH][64], message[BATCH * LONGEST], valid[BATCH];
 static uint64_t offsets[BATCH + 1];
-static struct tally { unsigned long accepted, refused, bad; } tallies[CHANGES];
+static struct count { unsigned long accepted, refused, bad; } counts[CHANGES];
 
 static void make(unsigned i) {
     static uint8_t seeds[KEYS][32];
@@ -92,33 +86,31 @@ static void batch(uint64_t count) {
     }
     run(count);
     for (unsigned i = 0; i < count; i++) {
-        struct tally *tally = &tallies[kinds[i]];
-        valid[i] ? tally->accepted++ : tally->refused++;
+        struct count *kind_count = &counts[kinds[i]];
+        valid[i] ? kind_count->accepted++ : kind_count->refused++;
         const bool want =
             crypto_sign_verify_detached(signature[i], message + offsets[i], offsets[i + 1] - offsets[i], key[i]) == 0;
         if (valid[i] == want) continue;
-        tally->bad++;
-        if (shown++ < SHOWN) show(i, kinds[i]);
+        kind_count->bad++;
+        if (shown++ < FUZZ_SHOWN) show(i, kinds[i]);
     }
 }
 
 /* What is changed may be as good as before; what is not changed is good. */
 int main(void) {
     static const char *const names[CHANGES] = {"nothing", "a bit", "an edge", "exchange"};
-    const char *asked = getenv("SVMX_FUZZ_ROUNDS");
-    const uint64_t rounds = asked ? strtoull(asked, NULL, 10) : 100000;
+    const uint64_t rounds = fuzz_rounds(15000);
     unsigned failed = 0;
     if (sodium_init() < 0) return 1;
     for (uint64_t done = 0; done < rounds; done += BATCH) batch(rounds - done < BATCH ? rounds - done : BATCH);
     for (unsigned i = 0; i < CHANGES; i++) {
-        const struct tally *tally = &tallies[i];
-        const bool telling = i == 0 ? tally->accepted > 0 && tally->refused == 0 : tally->refused > 0;
-        printf("%s: accepted %lu, refused %lu, wrong %lu%s\n", names[i], tally->accepted, tally->refused, tally->bad,
-               telling ? "" : "; shows nothing");
-        failed += tally->bad > 0 || !telling;
+        const struct count *kind_count = &counts[i];
+        const bool telling = i == 0 ? kind_count->accepted > 0 && kind_count->refused == 0 : kind_count->refused > 0;
+        printf("%s: accepted %lu, refused %lu, wrong %lu%s\n", names[i], kind_count->accepted, kind_count->refused,
+               kind_count->bad, telling ? "" : "; shows nothing");
+        failed += kind_count->bad > 0 || !telling;
     }
-    printf("%u passed, %u failed, 0 skipped\n", CHANGES - failed, failed);
-    return failed > 0;
+    return fuzz_end(CHANGES - failed, failed);
 }
 #else
 int main(void) {

@@ -3,40 +3,18 @@
  * comes of it is a line that is refused with a word, or one that is run again; the sums must agree, and the same log must
  * give the same ones twice. What else may go wrong is for the sanitizers to see: each log has memory of just its size.
  *
- * A plain program: the same rounds every time, 60,000 or SVMX_FUZZ_ROUNDS. Ends with `N passed, N failed, N skipped`.
+ * A plain program: the same rounds every time, 12,000 or SVMX_FUZZ_ROUNDS. Ends with `N passed, N failed, N skipped`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "fuzz.h"
+
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <svmx/svmx.h>
 
-enum { ROOM = 32768, SHOWN = 5, LINES = 6 };
-
-/* What came of one of the kinds of change. */
-struct tally {
-    unsigned long taken, refused, bad;
-};
-
-static uint64_t state = 20240607;
-
-/* A congruential generator; its upper half is good. */
-static uint32_t dice(void) {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 32);
-}
-
-static size_t below(size_t limit) { return limit ? dice() % limit : 0; }
+enum { LINES = 6 };
 
 /* ---- a log -------------------------------------------------------------------------------------------------------- */
-
-struct text {
-    char bytes[ROOM];
-    size_t length;
-};
 
 #define CPU "\"device\":0,\"backend\":\"simd\",\"name\":\"cpu\",\"place\":\"host\""
 #define GPU "\"device\":1,\"backend\":\"opencl\",\"name\":\"a \\\"g\\u20acpu\\\"\",\"place\":\"device\""
@@ -48,7 +26,7 @@ static void write_log(struct text *text) {
         const bool gpu = below(2);
         const uint64_t units = UINT64_C(1) << below(20), ns = 1 + below(1000000);
         text->length += (size_t)snprintf(
-            text->bytes + text->length, ROOM - text->length,
+            text->bytes + text->length, FUZZ_ROOM - text->length,
             "{\"number\":%d,\"tag\":%zu,\"operation\":\"%s\",%s,\"policy\":\"auto\",\"why\":\"%s\",\"tasks\":1,"
             "\"units\":%" PRIu64 ",\"work\":%" PRIu64
             ",\"bytes_in\":64,\"bytes_out\":32,\"redone\":0,\"reason\":\"\",\"learned\":true,"
@@ -62,14 +40,6 @@ static void write_log(struct text *text) {
 }
 
 /* ---- changes ------------------------------------------------------------------------------------------------------ */
-
-/* Puts `with` where `cut` bytes were. What does not fit is left as it is. */
-static void splice(struct text *text, size_t at, size_t cut, const char *with, size_t length) {
-    if (at + cut > text->length || text->length - cut + length > ROOM) return;
-    memmove(text->bytes + at + length, text->bytes + at + cut, text->length - at - cut);
-    memcpy(text->bytes + at, with, length);
-    text->length += length - cut;
-}
 
 static const char *const words[] = {"nan",
                                     "-1",
@@ -111,30 +81,16 @@ static const char *const words[] = {"nan",
                                     "{}\n",
                                     "a name that is longer than any device may have, by far"};
 
-static void change_byte(struct text *text) {
-    if (text->length) text->bytes[below(text->length)] = (char)dice();
-}
-
-static void insert_word(struct text *text) {
-    const char *word = words[below(sizeof words / sizeof *words)];
-    splice(text, below(text->length + 1), 0, word, strlen(word));
-}
+FUZZ_WORDS(words)
 
 /* A value is what stands between ':' or ',' and the next of these. */
 static void replace_value(struct text *text) {
-    const char *word = words[below(sizeof words / sizeof *words)];
+    const char *word = some_word();
     size_t at = below(text->length), cut = 0;
     while (at > 0 && !strchr(":,", text->bytes[at - 1])) at--;
     while (at + cut < text->length && !strchr(",}]", text->bytes[at + cut])) cut++;
     splice(text, at, cut, word, strlen(word));
 }
-
-static void drop_some(struct text *text) {
-    const size_t at = below(text->length + 1), left = text->length - at;
-    splice(text, at, below(left < 200 ? left + 1 : 200), "", 0);
-}
-
-static void cut_short(struct text *text) { text->length = below(text->length + 1); }
 
 static const struct {
     const char *name;
@@ -161,19 +117,12 @@ static void note(void *user, uint64_t line, const char *reason) {
     told->last = line;
 }
 
-static void expect(struct tally *tally, bool condition, const char *what) {
-    if (condition) return;
-    if (++tally->bad <= SHOWN) fprintf(stderr, "failed: %s\n", what);
-}
-
 static struct svmx_replay run(const struct text *text, struct told *told, struct tally *tally) {
     const struct svmx_replay_options options = {.size = sizeof options, .bad = note, .user = told};
     struct svmx_replay sums = {.size = sizeof sums};
-    char *exact = malloc(text->length ? text->length : 1);
-    if (!exact) exit(2);
-    memcpy(exact, text->bytes, text->length);
+    char *exact = fuzz_exact(text->bytes, text->length);
     *told = (struct told){.sound = true};
-    expect(tally, svmx_replay(exact, text->length, &options, &sums, NULL, 0, NULL) == SVMX_OK, "a log is run");
+    expect(tally, svmx_replay(exact, text->length, &options, &sums, NULL, 0, NULL) == SVMX_OK, "a log is run", "");
     free(exact);
     return sums;
 }
@@ -186,28 +135,22 @@ static void round_of(void (*make)(struct text *text), struct tally *tally) {
     const struct svmx_replay sums = run(&text, &told, tally), other = run(&text, &again, tally);
     tally->taken += sums.lines - sums.bad_lines;
     tally->refused += sums.bad_lines;
-    expect(tally, memcmp(&sums, &other, sizeof sums) == 0, "the same log gives the same sums");
-    expect(tally, told.count == sums.bad_lines && told.sound, "bad lines are told in order, with a reason");
-    expect(tally, sums.lines == sums.bad_lines + sums.batches + sums.shadows, "every line is counted once");
-    expect(tally, sums.batches == sums.same + sums.different + sums.forced, "every batch is");
+    expect(tally, memcmp(&sums, &other, sizeof sums) == 0, "the same log gives the same sums", "");
+    expect(tally, told.count == sums.bad_lines && told.sound, "bad lines are told in order, with a reason", "");
+    expect(tally, sums.lines == sums.bad_lines + sums.batches + sums.shadows, "every line is counted once", "");
+    expect(tally, sums.batches == sums.same + sums.different + sums.forced, "every batch is", "");
     expect(tally, sums.compared <= sums.batches && sums.unknown <= sums.batches && sums.probes <= sums.batches,
-           "no part is more than the whole");
-    expect(tally, sums.compared > 0 || sums.oracle_ns + sums.compared_ns == 0, "no time without a comparison");
+           "no part is more than the whole", "");
+    expect(tally, sums.compared > 0 || sums.oracle_ns + sums.compared_ns == 0, "no time without a comparison", "");
 }
 
-/* A kind of change passes if all rounds did, and if some lines were taken and some refused: rounds that end alike show
- * little. */
 int main(void) {
-    const char *wish = getenv("SVMX_FUZZ_ROUNDS");
-    const unsigned long rounds = wish ? strtoul(wish, NULL, 10) : 60000;
-    unsigned passed = 0, failed = 0;
+    const unsigned long rounds = fuzz_rounds(12000);
+    unsigned passed = 0;
     for (size_t c = 0; c < CHANGES; c++) {
         struct tally tally = {0, 0, 0};
         for (unsigned long i = 0; i < rounds / CHANGES; i++) round_of(changes[c].make, &tally);
-        const bool good = tally.bad == 0 && tally.taken > 0 && tally.refused > 0;
-        good ? passed++ : failed++;
-        printf("%s: %lu lines taken, %lu refused, %lu wrong\n", changes[c].name, tally.taken, tally.refused, tally.bad);
+        passed += fuzz_tell(changes[c].name, &tally);
     }
-    printf("%u passed, %u failed, 0 skipped\n", passed, failed);
-    return failed == 0 ? 0 : 1;
+    return fuzz_end(passed, CHANGES - passed);
 }

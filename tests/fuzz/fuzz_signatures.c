@@ -6,12 +6,13 @@
  * key that it recovers to makes it a valid one to verify. One in two is changed: bits of any number, numbers at the edges
  * of their ranges, s by its opposite, numbers exchanged.
  *
- * A plain program: the same rounds every time, 100,000 or SVMX_FUZZ_ROUNDS. Ends with `N passed, N failed, N skipped`.
+ * A plain program: the same rounds every time, 12,000 or SVMX_FUZZ_ROUNDS. Ends with `N passed, N failed, N skipped`.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "../../plugins/simd/kernels.h"
 #include "../../plugins/simd/variant.h"
+#include "fuzz.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -24,20 +25,13 @@
 
 #include <secp256k1.h>
 
-enum { BATCH = 250, SHOWN = 5, CHANGES = 5 };
-
-static uint64_t state = 20260101;
-
-static uint32_t dice(void) {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 32);
-}
+enum { BATCH = 250, CHANGES = 5 };
 
 static uint8_t hash[BATCH][32], v[BATCH][32], r[BATCH][32], s[BATCH][32], key[BATCH][64];
 static uint8_t address[BATCH][20], recovered[BATCH], verified[BATCH];
 
 /* What came of the two operations, by kind of change; 0 is none. */
-static struct tally { unsigned long accepted[2], refused[2], bad; } tallies[CHANGES];
+static struct count { unsigned long accepted[2], refused[2], bad; } counts[CHANGES];
 
 /* ---- signatures ------------------------------------------------------------------------------------------------- */
 
@@ -138,31 +132,30 @@ static void batch(uint64_t count) {
     run("ecrecover", recover, 6, count);
     run("ecdsa_verify_secp256k1", verify, 5, count);
     for (unsigned i = 0; i < count; i++) {
-        struct tally *tally = &tallies[kinds[i]];
-        recovered[i] ? tally->accepted[0]++ : tally->refused[0]++;
-        verified[i] ? tally->accepted[1]++ : tally->refused[1]++;
+        struct count *kind_count = &counts[kinds[i]];
+        recovered[i] ? kind_count->accepted[0]++ : kind_count->refused[0]++;
+        verified[i] ? kind_count->accepted[1]++ : kind_count->refused[1]++;
         if (right(i)) continue;
-        tally->bad++;
-        if (shown++ < SHOWN) show(i, kinds[i]);
+        kind_count->bad++;
+        if (shown++ < FUZZ_SHOWN) show(i, kinds[i]);
     }
 }
 
 int main(void) {
     static const char *const names[CHANGES] = {"nothing", "a bit", "an edge", "the opposite of s", "exchange"};
-    const char *asked = getenv("SVMX_FUZZ_ROUNDS");
-    const uint64_t rounds = asked ? strtoull(asked, NULL, 10) : 100000;
+    const uint64_t rounds = fuzz_rounds(12000);
     unsigned failed = 0;
     for (uint64_t done = 0; done < rounds; done += BATCH) batch(rounds - done < BATCH ? rounds - done : BATCH);
     for (unsigned i = 0; i < CHANGES; i++) {
-        const struct tally *tally = &tallies[i];
-        const bool both = tally->accepted[0] && tally->refused[0] && tally->accepted[1] && tally->refused[1];
-        printf("%s: recovered %lu of %lu, verified %lu, wrong %lu%s\n", names[i], tally->accepted[0],
-               tally->accepted[0] + tally->refused[0], tally->accepted[1], tally->bad,
+        const struct count *kind_count = &counts[i];
+        const bool both =
+            kind_count->accepted[0] && kind_count->refused[0] && kind_count->accepted[1] && kind_count->refused[1];
+        printf("%s: recovered %lu of %lu, verified %lu, wrong %lu%s\n", names[i], kind_count->accepted[0],
+               kind_count->accepted[0] + kind_count->refused[0], kind_count->accepted[1], kind_count->bad,
                both ? "" : "; accepts or refuses all: shows nothing");
-        failed += tally->bad > 0 || !both;
+        failed += kind_count->bad > 0 || !both;
     }
-    printf("%u passed, %u failed, 0 skipped\n", CHANGES - failed, failed);
-    return failed > 0;
+    return fuzz_end(CHANGES - failed, failed);
 }
 #else
 int main(void) {

@@ -4,6 +4,7 @@ criterion_suites += \
 	%D%/test_bad_input \
 	%D%/test_buffers \
 	%D%/test_chains \
+	%D%/test_cuts \
 	%D%/test_fused \
 	%D%/test_faults \
 	%D%/test_fork \
@@ -45,12 +46,14 @@ endif
 
 plain_suites += \
 	%D%/fault_sweep \
+	%D%/soak \
 	%D%/steady_state \
 	%D%/threads \
 	%D%/tsan_model \
 	%D%/vm_blocks
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
+%C%_soak_LDADD = libsvmx-core.la
 %C%_fault_sweep_LDADD = libsvmx-core.la -ldl
 %C%_tsan_model_LDADD = libsvmx-core.la
 # Of examples/contract-vm, as an embedder links it.

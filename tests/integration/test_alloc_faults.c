@@ -210,6 +210,95 @@ Test(alloc_faults, loops_from_then_on) { loops(false, true); }
 Test(alloc_faults, loops_on_a_device_once) { loops(true, false); }
 Test(alloc_faults, loops_on_a_device_from_then_on) { loops(true, true); }
 
+/* A batch of three levels that is recorded, and replayed, with a buffer, a result that passes and one that the library has:
+ * several levels in one submission on a device; compared if `verified`. */
+static enum svmx_status replay_through(svmx_executor_t *executor, const struct trial *trial, bool verified,
+                                       svmx_buffer_t **data, svmx_batch_t **batch, float *out) {
+    enum svmx_status status = svmx_buffer_create(executor, sizeof trial->a, data);
+    if (status == SVMX_OK) status = svmx_batch_create(executor, batch);
+    if (status == SVMX_OK) status = svmx_batch_set_verify(*batch, verified ? "full" : "off");
+    if (status != SVMX_OK) return status;
+    cr_assert_eq(svmx_buffer_write(*data, 0, trial->a, sizeof trial->a), SVMX_OK);
+    const struct svmx_arg a = svmx_view(SVMX_F32, *data, 0, TRIAL_ITEMS), b = svmx_in(SVMX_F32, trial->b, TRIAL_ITEMS);
+    const struct svmx_arg sum[] = {svmx_out_passing(SVMX_F32, TRIAL_ITEMS), a, b},
+                          product[] = {svmx_out_library(SVMX_F32, TRIAL_ITEMS), svmx_result_of(SVMX_F32, 0, 0), b},
+                          last[] = {svmx_out(SVMX_F32, out, TRIAL_ITEMS), svmx_result_of(SVMX_F32, 1, 0), a};
+    status = svmx_batch_add(*batch, SVMX_OP_VEC_ADD_F32, sum, 3);
+    if (status == SVMX_OK) status = svmx_batch_add(*batch, SVMX_OP_VEC_MUL_F32, product, 3);
+    if (status == SVMX_OK) status = svmx_batch_add(*batch, SVMX_OP_VEC_ADD_F32, last, 3);
+    if (status == SVMX_OK) status = svmx_batch_record(*batch);
+    for (int i = 0; i < 3 && status == SVMX_OK; i++) {
+        memset(out, 0, TRIAL_ITEMS * sizeof *out);
+        status = svmx_batch_replay(*batch);
+        if (status == SVMX_OK) status = svmx_wait(*batch, UINT64_MAX);
+    }
+    return status;
+}
+
+static void replays(bool device, bool verified, bool and_after) {
+    for (int n = 1;; n++) {
+        cr_assert_lt(n, 500, "allocations without end");
+        fake_start();
+        struct svmx_options options = options_of(device);
+        svmx_executor_t *executor;
+        svmx_batch_t *batch = NULL;
+        svmx_buffer_t *data = NULL;
+        struct trial trial;
+        float out[TRIAL_ITEMS];
+        trial_fill(&trial, 4);
+        cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+        fail_at(n, and_after);
+        const enum svmx_status status = replay_through(executor, &trial, verified, &data, &batch, out);
+        const bool failed = has_failed();
+        expect_ok_or_memory(status, n, "a recorded batch");
+        for (int i = 0; status == SVMX_OK && i < TRIAL_ITEMS; i++)
+            cr_assert_eq(out[i], (trial.a[i] + trial.b[i]) * trial.b[i] + trial.a[i], "allocation %d, item %d", n, i);
+        svmx_batch_destroy(batch);
+        svmx_buffer_destroy(data);
+        svmx_close(executor);
+        cr_assert_eq(fake.memories, 0);
+        cr_assert_eq(fake.pipelines, 0);
+        if (!failed) return;
+    }
+}
+
+Test(alloc_faults, replays_once) { replays(false, false, false); }
+Test(alloc_faults, replays_on_a_device_once) { replays(true, false, false); }
+Test(alloc_faults, replays_on_a_device_from_then_on) { replays(true, false, true); }
+Test(alloc_faults, replays_that_are_compared_once) { replays(true, true, false); }
+Test(alloc_faults, replays_that_are_compared_from_then_on) { replays(true, true, true); }
+
+static void count_text(void *user, const char *text, size_t length) {
+    (void)text;
+    *(size_t *)user += length;
+}
+
+/* Counters are told, or it is said that there is no memory for it. */
+Test(alloc_faults, counters) {
+    struct svmx_options options = options_of(false);
+    svmx_executor_t *executor;
+    struct trial trial;
+    svmx_batch_t *batch;
+    float sum;
+    trial_fill(&trial, 1);
+    cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    cr_assert_eq(fill(batch, &trial, &sum), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    svmx_batch_destroy(batch);
+    for (uint32_t format = SVMX_STATS_JSON; format <= SVMX_STATS_PROMETHEUS; format++)
+        for (int n = 1, failed = 1; failed; n++) {
+            size_t length = 0;
+            cr_assert_lt(n, 500, "allocations without end");
+            fail_at(n, false);
+            const enum svmx_status status = svmx_stats_write(executor, format, count_text, &length);
+            failed = has_failed();
+            expect_ok_or_memory(status, n, "svmx_stats_write");
+            cr_assert(status != SVMX_OK || length > 100);
+        }
+    svmx_close(executor);
+}
+
 /* Asynchronously: a batch that was taken is answered. */
 Test(alloc_faults, batches_submitted) {
     for (int n = 1;; n++) {
@@ -351,6 +440,9 @@ Test(alloc_faults, a_cache_on_disk) {
     }
     svmx__binary_store_drop(&store, &some_key);
     svmx__binary_store_fini(&store);
+    char secret[64];
+    (void)snprintf(secret, sizeof secret, "%s/.secret", folder);
+    cr_assert_eq(unlink(secret), 0);
     cr_assert_eq(rmdir(folder), 0, "nothing is left");
 }
 

@@ -7,6 +7,7 @@ script_suites = \
 	%D%/test_profile_run.py \
 	%D%/test_report.py \
 	%D%/test_report_browser.py \
+	%D%/test_scan_fuzz.py \
 	%D%/test_svmx_scan.py \
 	%D%/test_trace_browser.py
 TESTS += $(script_suites)
@@ -17,7 +18,7 @@ EXTRA_DIST += $(script_suites) %D%/browsing.py %D%/made_scan.py %D%/run-python %
 %D%/test_report.log: $(report_scripts) %D%/suite.py %D%/made_scan.py docs/examples/scan.csv docs/examples/scalar.csv \
 	docs/examples/summary.md docs/examples/report.html docs/examples/panels.html
 %D%/test_report_browser.log: $(report_scripts) %D%/browsing.py %D%/suite.py %D%/made_scan.py
-%D%/test_svmx_scan.log: $(report_scripts) %D%/suite.py %D%/made_scan.py
+%D%/test_scan_fuzz.log %D%/test_svmx_scan.log: $(report_scripts) %D%/suite.py %D%/made_scan.py
 %D%/test_metrics.log: %D%/suite.py %D%/serving.py $(contrib_files)
 %D%/test_profile_run.log: scripts/profile-run scripts/svmx_scan.py %D%/suite.py
 %D%/test_trace_browser.log: $(report_scripts) %D%/browsing.py %D%/suite.py

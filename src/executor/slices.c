@@ -1,0 +1,42 @@
+/*
+ * slices.c: long work goes to a device in several submissions: a driver's watchdog does not end it, what waits behind it is not
+ * held up by one command, and a device that hangs is noticed sooner.
+ *
+ *   what the model expects of the launch, on the device      > 100 ms: as many submissions as there are 100 ms in it
+ *   where                                                    between tasks only: a task is one launch, and whole
+ *
+ * Not cut: what is not known yet; a single task; results that are left to the library, which are one piece of memory; chains
+ * and stretches; and what computes in host memory, where a launch holds up nobody. Called by pipeline.c.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/executor.h"
+#include "executor/stages.h"
+
+#define SUBMISSION_NS 100e6
+
+uint32_t svmx__slice_count(const struct svmx__part *part) {
+    const struct svmx_executor *executor = part->device->executor;
+    struct svmx__cost cost;
+    if (part->device->host_memory || part->task_count < 2 || part->library_bytes || part->links || part->stretched)
+        return 1;
+    if (!part->batch || part->device->id >= executor->routed) return 1;
+    svmx__model_cost(&executor->model, part->op->id, part->device->id, &part->question.load, &cost);
+    const double pieces = (cost.transfer_ns + cost.compute_ns) / SUBMISSION_NS;
+    if (cost.kind == SVMX__GUESSED || pieces <= 1) return 1;
+    return pieces < part->task_count ? (uint32_t)pieces + 1 : part->task_count;
+}
+
+uint32_t svmx__slice_at(const struct svmx__part *part, uint32_t piece, uint32_t count) {
+    if (piece == count) return part->task_count;
+    const double units = (double)part->units * piece / count;
+    uint32_t low = piece, high = part->task_count - (count - piece); /* each has a task at least */
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if ((double)part->first_unit[middle] < units)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
