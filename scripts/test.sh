@@ -10,8 +10,10 @@
 #   format   the sources are as clang-format 14 would have them
 #
 # All of them without arguments. Installs the packages that are missing (apt, with sudo when not root). Works in build/;
-# a suite runs again only if it or anything that it uses was rebuilt, or if it failed; --again runs all. The last line is
-# `N passed, N failed, N skipped`, the sum over all suites and configurations; the status is 0 if nothing failed.
+# a suite runs again only if it or anything that it uses was rebuilt, or if it failed; --again runs all. A suite that
+# fails beside others is shown, and runs once more with the machine to itself: if it passes then it counts as passed, and is
+# named as UNSTEADY at the end; its first log stays as NAME.log.first. The last line is `N passed, N failed, N skipped`, the
+# sum over all suites and configurations; the status is 0 if nothing failed.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -31,7 +33,7 @@ done
 "$top/scripts/setup.sh" test || exit 1
 cd "$top" || exit 1
 mkdir -p build
-logs=build/test-logs
+logs=build/test-logs unsteady=
 : >"$logs"
 
 # Logs of suites that failed last time are no reason not to run them.
@@ -76,9 +78,32 @@ check() {
     [ "$name" = gcc ] || without="SVMX_TEST_NO_OPENCL_CONTRACT=1 SVMX_TEST_NO_BROWSER=1"
     # shellcheck disable=SC2086
     env $without make -C "build/$name" -j"$jobs" check RECHECK_LOGS= "$suites" "$programs" \
-        >"build/$name/check-output.log" 2>&1 ||
-        grep -E '^(FAIL|ERROR|XPASS)' "build/$name/check-output.log"
+        >"build/$name/check-output.log" 2>&1 || once_more
     make -s -C "build/$name" --no-print-directory list-test-logs "$suites" | sed "s|^|build/$name/|" >>"$logs"
+}
+
+# failed_logs: the logs of suites that failed in build/$name.
+failed_logs() {
+    find "build/$name" -name '*.trs' -exec grep -lE '^:(global-)?test-result: *(FAIL|ERROR|XPASS)' {} + |
+        sed 's/\.trs$/.log/'
+}
+
+# Suites that failed, with the machine to themselves: what a busy machine did is told apart from what is broken.
+once_more() {
+    failed=$(failed_logs)
+    for log in $failed; do
+        echo "FAIL: $log"
+        tail -n 30 "$log" | sed 's/^/    /'
+        cp "$log" "$log.first"
+        rm -f "$log" "${log%.log}.trs"
+    done
+    [ -n "$failed" ] || tail -n 20 "build/$name/check-output.log"
+    say "$name: make check, once more for what failed"
+    # shellcheck disable=SC2086
+    env $without make -C "build/$name" check RECHECK_LOGS= "$suites" "$programs" >"build/$name/check-again.log" 2>&1
+    for log in $failed; do
+        grep -q '^:global-test-result: *PASS' "${log%.log}.trs" && unsteady="$unsteady $log.first"
+    done
 }
 
 # The suites are programs too: built, and none run.
@@ -126,5 +151,6 @@ for configuration in $wanted; do
 done
 
 say "sum over: $(echo $wanted)"
+for log in $unsteady; do echo "UNSTEADY: failed beside other suites, passed alone: $log"; done
 # shellcheck disable=SC2046
 "$top/scripts/sum-tests" $(cat "$logs")

@@ -78,7 +78,8 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executo
                                                        struct svmx_error *error);
 
 /*
- * Closes an executor. Batches that were submitted are completed first, so it may block. Batches that still exist
+ * Closes an executor. Batches that were submitted are completed first, so it may block; not for ever: a driver that does not
+ * return is left behind with what it has (docs/RELIABILITY.md), and such a batch is computed elsewhere. Batches that still exist
  * afterwards can be asked how they ended (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. In a process
  * that was forked after svmx_open it does nothing. No other thread may be inside a call on the executor except in svmx_wait.
  * NULL is fine.

@@ -51,20 +51,29 @@ static struct svmx__layout *layout_create(const struct svmx_op_desc *desc, const
     return layout;
 }
 
+static _Atomic(struct svmx__layout *) *slot_of(const struct svmx__layout_cache *cache, uint32_t device, uint32_t op) {
+    assert(device < cache->device_count && op < cache->op_count);
+    return &cache->table[(size_t)device * cache->op_count + op];
+}
+
+const struct svmx__layout *svmx__layout_cache_find(struct svmx__layout_cache *cache, uint32_t device, uint32_t op) {
+    const struct svmx__layout *layout = atomic_load_explicit(slot_of(cache, device, op), memory_order_acquire);
+    if (layout) atomic_fetch_add_explicit(&cache->hits, 1, memory_order_relaxed);
+    return layout;
+}
+
 const struct svmx__layout *svmx__layout_cache_get(struct svmx__layout_cache *cache, uint32_t device, uint32_t op,
                                                   const struct svmx_op_desc *desc,
                                                   const struct svmx_device_info *info) {
-    assert(device < cache->device_count && op < cache->op_count);
-    _Atomic(struct svmx__layout *) *slot = &cache->table[(size_t)device * cache->op_count + op];
-    struct svmx__layout *layout = atomic_load_explicit(slot, memory_order_acquire);
-    atomic_fetch_add_explicit(layout ? &cache->hits : &cache->misses, 1, memory_order_relaxed);
-    if (layout) return layout;
-
-    struct svmx__layout *fresh = layout_create(desc, info);
+    const struct svmx__layout *found = svmx__layout_cache_find(cache, device, op);
+    if (found) return found;
+    atomic_fetch_add_explicit(&cache->misses, 1, memory_order_relaxed);
+    struct svmx__layout *fresh = layout_create(desc, info), *before = NULL;
     if (!fresh) return NULL;
     /* Two threads may compute it at once; they get the same, and the second drops its own. */
-    if (atomic_compare_exchange_strong_explicit(slot, &layout, fresh, memory_order_acq_rel, memory_order_acquire))
+    if (atomic_compare_exchange_strong_explicit(slot_of(cache, device, op), &before, fresh, memory_order_acq_rel,
+                                                memory_order_acquire))
         return fresh;
     free(fresh);
-    return layout;
+    return before;
 }

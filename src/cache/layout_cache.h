@@ -40,7 +40,9 @@ struct svmx__layout_cache {
 enum svmx_status svmx__layout_cache_init(struct svmx__layout_cache *cache, uint32_t device_count, uint32_t op_count);
 void svmx__layout_cache_fini(struct svmx__layout_cache *cache);
 
-/* The layout of an operation on a device; computed at the first call. NULL: no memory. Any thread. `op` is its number. */
+/* The layout of an operation on a device; `op` is its number. Any thread. find: NULL if nobody asked for it yet; get
+ * computes it then. NULL from get: no memory. */
+const struct svmx__layout *svmx__layout_cache_find(struct svmx__layout_cache *cache, uint32_t device, uint32_t op);
 const struct svmx__layout *svmx__layout_cache_get(struct svmx__layout_cache *cache, uint32_t device, uint32_t op,
                                                   const struct svmx_op_desc *desc, const struct svmx_device_info *info);
 

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NS_PER_MS UINT64_C(1000000)
 
 /* A final status of the ticket, or TIMEOUT. */
 static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct svmx__deadline *deadline) {
@@ -27,7 +26,11 @@ static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct sv
     for (;;) {
         uint64_t now = svmx__clock_ns();
         uint64_t left = now < end ? end - now : 0;
-        enum svmx_status status = instance->ops->wait(instance->self, device->index, part->ticket, left, &part->timing);
+        struct svmx_timing timing = part->timing;
+        svmx__call_begin(part->life, left);
+        enum svmx_status status = instance->ops->wait(instance->self, device->index, part->ticket, left, &timing);
+        svmx__call_end();
+        part->timing = timing;
         if (status != SVMX_TIMEOUT || left == 0) return status;
     }
 }
@@ -53,7 +56,7 @@ static void release_all(struct svmx__part *part) {
 }
 
 /* The driver still has them: they stay allocated until the process ends, and the device is closed by nobody. */
-static void set_aside(struct svmx__part *part) {
+void svmx__set_aside(struct svmx__part *part) {
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     if (part->block) part->block->aside = true;
     atomic_store_explicit(&part->life->abandoned, true, memory_order_relaxed); /* see svmx__life_is_abandoned */
@@ -75,7 +78,7 @@ static void note_wait_failure(struct svmx__part *part, enum svmx_status status, 
  * first, in memory of the library. */
 static struct svmx__deadline patience_with(const struct svmx__part *part) {
     const struct svmx__deadline deadline = svmx__deadline_of(part);
-    const uint64_t least = part->device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS;
+    const uint64_t least = part->device->executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
     if (!part->device->host_memory || deadline.ns >= least) return deadline;
     return (struct svmx__deadline){least, "timeout_ms"};
 }
@@ -119,7 +122,7 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
         take_results(part);
     if (status != SVMX_OK) svmx__guard_forget(part);
     if (status == SVMX_TIMEOUT)
-        set_aside(part);
+        svmx__set_aside(part);
     else
         release_all(part);
     if (part->pinned && status != SVMX_TIMEOUT) svmx__pipeline_unpin(part->pipeline); /* else it may still be running */

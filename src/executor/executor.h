@@ -24,6 +24,7 @@
 #include "executor/choice.h"
 #include "executor/config.h"
 #include "executor/health.h"
+#include "executor/post.h"
 #include "executor/record.h"
 #include "executor/tally.h"
 #include "ops/operations.h"
@@ -38,8 +39,7 @@ struct svmx__builder {
     pthread_cond_t changed;     /* something is wanted, proved or settled */
     struct svmx__build *builds; /* wanted, oldest first; the first is under way */
     bool closing;
-    pthread_t thread;
-    bool has_thread;
+    struct svmx__post *post; /* of its thread; NULL: none */
 };
 
 /* See contention.c. */
@@ -101,7 +101,7 @@ struct svmx__device {
     struct svmx__life first;
     _Atomic(struct svmx__life *) life; /* the present one: release when it begins, acquire where work starts */
     struct svmx__queue queue;          /* of parts */
-    pthread_t submitter;               /* pops the queue; the only one that submits, unless inline_ */
+    struct svmx__post *post; /* of the submitter, which pops the queue; the only one that submits, unless inline_ */
     bool has_submitter;
     struct svmx__builder builder;   /* unless inline_ */
     uint8_t chosen[SVMX__OP_LIMIT]; /* 1 + the variant that was fastest, by operation; 0: not known. The builder's. */
@@ -169,9 +169,12 @@ struct svmx_executor {
     struct svmx__contention contention;
     struct svmx__stats_folder stats_folder;
 
-    pthread_mutex_t admission; /* guards under_way */
-    pthread_cond_t room;       /* under_way went down */
+    pthread_mutex_t admission; /* guards under_way, looking */
+    pthread_cond_t room;       /* under_way went down, or looking is over */
     uint32_t under_way;        /* batches between svmx_submit and completion */
+    bool looking;              /* somebody looks at posts, or takes over from one */
+    uint64_t patience_ns;      /* a call of a driver that takes longer than it was allowed and this never returns */
+    void (*unmake)(struct svmx_executor *executor); /* of svmx__post_unmake */
 
     _Atomic uint64_t look_ns;    /* when the next device has rested; recovery.c */
     _Atomic uint64_t stopped_ns; /* 0, or what time it is for rests: tests let it pass */
@@ -216,6 +219,9 @@ enum svmx_status svmx__devices_find(struct svmx_executor *executor, struct svmx_
 enum svmx_status svmx__devices_start(struct svmx_executor *executor, struct svmx__text *why);
 /* Ends submitters after their queues are empty, frees pools and devices. Safe after a partial start. */
 void svmx__devices_stop(struct svmx_executor *executor);
+/* Starts the submitter of a device, or another one after it was given up: device->post. 0, or the error number of
+ * pthread. */
+int svmx__submitter_open(struct svmx__device *device);
 void svmx__devices_free(struct svmx_executor *executor);
 
 /* ---- life.c ---- */
@@ -235,6 +241,8 @@ void svmx__life_begin(struct svmx__device *device, struct svmx__backend *backend
 enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life **life, struct svmx__text *why);
 /* The device has it from now on. The process of the one before is ended, if it had one to itself. */
 void svmx__life_replace(struct svmx__life *life);
+/* A call of its instance never returned. If no device has it, it is kept for the end. Not while the submitter runs. */
+void svmx__life_strand(struct svmx__life *life);
 /* It never served. NULL is fine. */
 void svmx__life_discard(struct svmx__life *life);
 /* Nothing of the device is under way any more: says of each life whether its instance may be closed. Then, once
@@ -476,6 +484,8 @@ uint8_t svmx__kept_choice(struct svmx__device *device, const struct svmx__op *op
  * run. Safe without a start. */
 int svmx__builder_start(struct svmx__device *device);
 void svmx__builder_stop(struct svmx__device *device);
+/* Its thread was given up: what it was at comes to nothing, and another one goes on. */
+void svmx__builder_forsake(struct svmx__device *device);
 
 /* Wants a pipeline, and returns. `parked` (may be NULL) goes to the device's queue once it is there, or refused. */
 void svmx__build_request(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket,

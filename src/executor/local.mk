@@ -50,6 +50,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \
 	%D%/recorded.c \
+	%D%/post.c %D%/post.h \
 	%D%/recovery.c \
 	%D%/register.c \
 	%D%/replay.c \

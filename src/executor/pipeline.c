@@ -122,6 +122,16 @@ static void run_stretch(struct svmx__part *head) {
     svmx__learn(head);
 }
 
+/* Whatever became of it: its results are in place, or the batch fails. */
+static void conclude(struct svmx__part *part) {
+    if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
+        fail(part);
+    else if (part->status != SVMX_OK)
+        run_without_stages(part);
+    part->end_ns = part->device->host_memory ? part->done_ns : svmx__clock_ns();
+    svmx__learn(part);
+}
+
 /* Stages 4 to 7. Ends with the results in place: the last device to try is the reference code. */
 static void run_part(struct svmx__part *part) {
     if (part->stretched) {
@@ -134,12 +144,24 @@ static void run_part(struct svmx__part *part) {
     if (!part->refused) do {
             part->status = part->links ? svmx__chain_run(part) : run_on_device(part);
         } while (svmx__route_again(part));
-    if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
-        fail(part);
-    else if (part->status != SVMX_OK)
-        run_without_stages(part);
-    part->end_ns = part->device->host_memory ? part->done_ns : svmx__clock_ns();
-    svmx__learn(part);
+    conclude(part);
+}
+
+/* The same of a part whose thread was given up inside a call of the driver: from the failure on. */
+static void run_elsewhere(struct svmx__part *part) {
+    struct svmx_batch *batch = part->batch;
+    svmx__set_aside(part);
+    part->pinned = false;
+    part->status = SVMX_TIMEOUT;
+    (void)snprintf(part->reason, sizeof part->reason, "a call of the driver did not return");
+    batch->commands_left |= part->stretched || part->links;
+    if (part->stretched) {
+        svmx__stretch_forsake(part);
+        return;
+    }
+    if (part->links) svmx__chain_undo(part);
+    while (svmx__route_again(part)) part->status = run_on_device(part);
+    conclude(part);
 }
 
 /* true: that was the last part of its level, and the level is the caller's of this function to go on from. */
@@ -158,6 +180,11 @@ static uint32_t route_level(struct svmx_batch *batch) {
     const uint32_t parts = batch->part_count; /* a piece is behind them, and routed already */
     svmx__results_resolve(batch);
     batch->chain_command_count = 0;
+    if (batch->commands_left) {
+        batch->chain_commands = NULL;
+        batch->chain_command_capacity = 0;
+        batch->commands_left = false;
+    }
     if (svmx__stretch_join(batch)) {
         charge(&batch->parts[batch->by_level[batch->level_start[batch->level]]]);
         atomic_store_explicit(&batch->parts_left, 1, memory_order_relaxed);
@@ -178,10 +205,13 @@ static uint32_t route_level(struct svmx_batch *batch) {
     return count;
 }
 
+static void forsake(struct svmx__work *work);
+
 /* To the queue of its device, or first to the device's builder. The part may be gone when this returns. */
 static void send(struct svmx__part *part) {
     part->queued_ns = svmx__clock_ns();
     part->errand.run = svmx__pipeline_part;
+    part->errand.forsake = forsake;
     atomic_fetch_add_explicit(&part->device->pending, 1, memory_order_relaxed);
     svmx__pressure_look(part->device);
     if (part->cold)
@@ -264,12 +294,23 @@ void svmx__pipeline_part(struct svmx__work *work) {
         run_part(part);
     else if (part->chosen)
         svmx__uncharge(&batch->executor->choices, &part->answer, 0);
+    svmx__post_drop(work);
     atomic_fetch_sub_explicit(&device->pending, 1, memory_order_relaxed);
     if (!was_last(batch)) return;
     if (cancelled)
         svmx__complete(batch, SVMX_CANCELLED);
     else
         go_on(batch, false);
+}
+
+/* By who looked at posts: the submitter that had it never comes back. */
+static void forsake(struct svmx__work *work) {
+    struct svmx__part *part = (struct svmx__part *)(void *)work;
+    struct svmx_batch *batch = part->batch;
+    struct svmx__device *device = part->device;
+    run_elsewhere(part);
+    atomic_fetch_sub_explicit(&device->pending, 1, memory_order_relaxed);
+    if (was_last(batch)) go_on(batch, false);
 }
 
 /* Stages 1 and 2, then the first level. */

@@ -38,6 +38,8 @@ bool svmx__route_again(struct svmx__part *part);
 /* 4. Finds pipeline and layout, places inputs, writes the commands. What it took is released by collect, also after an
  * error. */
 enum svmx_status svmx__stage(struct svmx__part *part);
+/* Finds or makes the layout of a part. false: no memory, and its reason says so. */
+bool svmx__layout(struct svmx__part *part);
 
 /* 5. Hands the commands to the device. */
 enum svmx_status svmx__dispatch(struct svmx__part *part);
@@ -47,6 +49,9 @@ enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_
 /* 6. Waits for the ticket up to the deadline, takes the results, gives memory back. `so_far` is what the stages before
  * said; returns what became of the part on this device, and leaves the reason of a failure in part->reason. */
 enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far);
+
+/* What the driver still has of a part is left to it. */
+void svmx__set_aside(struct svmx__part *part);
 
 /* 7. Folds what was measured into the counters of the device. */
 void svmx__learn(struct svmx__part *part);

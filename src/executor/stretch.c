@@ -117,8 +117,6 @@ static enum svmx_status acquire_all(struct svmx__part *head, uint64_t scratch_by
 
 /* Pipeline and layout of one part, in the life of the first. */
 static enum svmx_status prepare(struct svmx__part *head, struct svmx__part *part, uint64_t *scratch_bytes) {
-    struct svmx__device *device = head->device;
-    const struct svmx_op_desc desc = svmx__op_desc(part->op);
     uint64_t scratch;
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     part->block = NULL;
@@ -127,9 +125,9 @@ static enum svmx_status prepare(struct svmx__part *head, struct svmx__part *part
     part->life = head->life;
     const enum svmx_status status = svmx__prepare(part);
     if (status != SVMX_OK) return status;
-    part->layout = svmx__layout_cache_get(&device->executor->layouts, device->id, part->op->id, &desc, &device->info);
-    if (!part->layout || !svmx__mul(part->units, part->layout->scratch_bytes_per_unit, &scratch)) {
-        (void)snprintf(part->reason, sizeof part->reason, "no memory for a layout");
+    if (!svmx__layout(part)) return SVMX_ERR_MEMORY;
+    if (!svmx__mul(part->units, part->layout->scratch_bytes_per_unit, &scratch)) {
+        (void)snprintf(part->reason, sizeof part->reason, "its scratch memory does not fit in 64 bits");
         return SVMX_ERR_MEMORY;
     }
     if (scratch > *scratch_bytes) *scratch_bytes = scratch;
@@ -247,6 +245,12 @@ static void answer(struct svmx__part *part, const struct svmx__part *head) {
     part->queued_ns = head->queued_ns;
     part->start_ns = part->dispatch_ns = part->done_ns = part->end_ns = head->done_ns;
     svmx__learn(part);
+}
+
+void svmx__stretch_forsake(struct svmx__part *head) {
+    struct svmx__part *part;
+    for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++) part->pinned = false;
+    fall_apart(head, head->status);
 }
 
 enum svmx_status svmx__stretch_run(struct svmx__part *head) {

@@ -4,6 +4,7 @@ criterion_suites += \
 	%D%/test_batch \
 	%D%/test_binary_list \
 	%D%/test_binary_store \
+	%D%/test_seal \
 	%D%/test_bucket \
 	%D%/test_cell \
 	%D%/test_check_plugin \
