@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 /* A final status of the ticket, or TIMEOUT. */
 static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct svmx__deadline *deadline) {
     struct svmx__device *device = part->device;
