@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	%D%/CHAINS.md \
 	%D%/EMBEDDING.md \
 	%D%/PERFORMANCE.md \
+	%D%/PIPELINING.md \
 	%D%/GPU-CODE.md \
 	%D%/INDEX.md \
 	%D%/ISOLATION.md \
@@ -39,6 +40,7 @@ EXTRA_DIST += \
 	%D%/adr/0014-levels-in-one-submission.md \
 	%D%/adr/0015-buffers-the-host-copy-is-whole.md \
 	%D%/adr/0016-loops-are-unrolled-batches.md \
+	%D%/adr/0017-a-window-in-the-submitter.md \
 	%D%/examples/README.md \
 	%D%/examples/panels.html \
 	%D%/examples/report.html \

@@ -45,6 +45,6 @@ build() {
         (cd "$build_dir" && quietly "$build_dir/configure-output.log" "$top/configure" "$@") || return 1
         printf '%s\n' "$*" >"$build_dir/configured-as"
     fi
-    say "$build_name: make"
+    say "$build_name: make (minutes the first time; what it does: $build_dir/make-output.log)"
     quietly "$build_dir/make-output.log" make -C "$build_dir" -j"$jobs" all
 }

@@ -14,7 +14,7 @@ prefix=$top/build/release/install
 while [ $# -gt 0 ]; do
     case $1 in
     -h | --help) help ;;
-    --prefix) prefix=${2:?--prefix needs a folder}; shift ;;
+    --prefix) [ $# -gt 1 ] || die "--prefix needs a folder; see --help"; prefix=$2; shift ;;
     --prefix=*) prefix=${1#--prefix=} ;;
     *) die "unknown argument '$1'; see --help" ;;
     esac

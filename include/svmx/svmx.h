@@ -349,7 +349,10 @@ SVMX_EXPORT enum svmx_status svmx_batch_on_done(svmx_batch_t *batch, svmx_done_f
 SVMX_EXPORT enum svmx_status svmx_batch_set_eventfd(svmx_batch_t *batch, int fd);
 
 enum svmx_submit_flags {
-    SVMX_SUBMIT_NONBLOCK = 1 << 0 /* a full queue answers SVMX_BUSY instead of blocking until there is room */
+    SVMX_SUBMIT_NONBLOCK = 1 << 0, /* a full queue answers SVMX_BUSY instead of blocking until there is room */
+    /* It is done after every batch that was submitted with this flag before it, and before every later one. Without it a
+     * batch is done as soon as its results are there: of several under way the last may be the first. */
+    SVMX_SUBMIT_IN_ORDER = 1 << 1
 };
 
 /*
@@ -541,6 +544,10 @@ struct svmx_options {
      * written anew five times a second and when it is closed; an absolute path of a folder that is the user's own, made if it
      * is not there, or off. Default off. */
     const char *stats_dir;
+    /* SUPERVM_WINDOW: launches that a device with memory of its own has at once, so that it copies for one while it computes
+     * another; 1 to 16, never more than the device takes. 1: one after another. Default 3. docs/PIPELINING.md */
+    uint32_t window;
+    uint32_t reserved_2;
 };
 
 /* ---- devices and the load report ---- */

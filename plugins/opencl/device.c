@@ -89,10 +89,19 @@ enum svmx_status ocl_device_info(void *self, uint32_t index, struct svmx_device_
 
 static void device_close(struct ocl_device *device) {
     if (device->memory_queue) clReleaseCommandQueue(device->memory_queue);
+    if (device->readback && device->readback != device->queue) clReleaseCommandQueue(device->readback);
+    if (device->upload && device->upload != device->queue) clReleaseCommandQueue(device->upload);
     if (device->queue) clReleaseCommandQueue(device->queue);
     if (device->context) clReleaseContext(device->context);
-    device->memory_queue = device->queue = NULL;
+    device->memory_queue = device->readback = device->upload = device->queue = NULL;
     device->context = NULL;
+}
+
+/* Another queue for copies, which drivers give to a copy engine, where there is one. Without memory of its own a device has
+ * nothing to copy, or its cores do that too. */
+static cl_command_queue copy_queue(const struct ocl_device *device, cl_int *error) {
+    if (device->unified) return device->queue;
+    return clCreateCommandQueue(device->context, device->id, CL_QUEUE_PROFILING_ENABLE, error);
 }
 
 /* With the lock held. */
@@ -102,7 +111,9 @@ static enum svmx_status device_open(struct ocl_device *device) {
     device->context = clCreateContext(properties, 1, &device->id, NULL, NULL, &error);
     if (device->context)
         device->queue = clCreateCommandQueue(device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &error);
-    if (device->queue) device->memory_queue = clCreateCommandQueue(device->context, device->id, 0, &error);
+    if (device->queue) device->upload = copy_queue(device, &error);
+    if (device->upload) device->readback = copy_queue(device, &error);
+    if (device->readback) device->memory_queue = clCreateCommandQueue(device->context, device->id, 0, &error);
     if (device->memory_queue) return SVMX_OK;
     device_close(device);
     return ocl_fail(device->backend, error, "%s: no context or queue", device->info.name);

@@ -14,7 +14,7 @@
  *
  * All state hangs on struct ocl_backend: two instances share nothing.
  *
- * THREADS. Kernels and the queue are touched by the device's submitter only. The rest may be called from any thread:
+ * THREADS. Kernels and the queues for work are touched by the device's submitter only. The rest may be called from any thread:
  * `lock` of a device guards its lists and the tickets of its slots, `lock` of a program its building. A driver rings
  * the bell from threads of its own.
  *
@@ -65,6 +65,7 @@ struct ocl_slot {
     uint64_t submitted_ns, expected_ns;
     uint64_t *learn_ns;      /* where the time of the whole is noted for the next one, */
     uint32_t dispatch_count; /* if there is one dispatch in it */
+    cl_command_queue last;   /* where its last command is; the submitter's */
     bool rings;              /* the bell was asked for its last event */
 };
 
@@ -100,10 +101,11 @@ struct ocl_device {
     bool exact_divide; /* knows -cl-fp32-correctly-rounded-divide-sqrt */
     bool has_bell;     /* waiting is told by the driver, not asked for: polling would take a core from the device */
 
-    pthread_mutex_t lock; /* guards what follows, up to the slots */
-    cl_context context;   /* made at the first use: it costs a GPU memory and time */
-    cl_command_queue queue;
-    cl_command_queue memory_queue; /* clearing and mapping, from any thread */
+    pthread_mutex_t lock;              /* guards what follows, up to the slots */
+    cl_context context;                /* made at the first use: it costs a GPU memory and time */
+    cl_command_queue queue;            /* of kernels */
+    cl_command_queue upload, readback; /* of copies; `queue` itself where the device has no memory of its own */
+    cl_command_queue memory_queue;     /* clearing and mapping, from any thread */
     struct ocl_program *programs;
     struct svmx_pipeline *pipelines;
 
@@ -199,6 +201,7 @@ void ocl_shared_find(struct ocl_device *device, const char *extensions);
 void *ocl_shared_alloc(const struct ocl_device *device, size_t bytes);
 void ocl_shared_free(const struct ocl_device *device, void *memory);
 cl_int ocl_shared_argument(const struct ocl_device *device, cl_kernel kernel, cl_uint at, const void *memory);
+/* In the queue of kernels: such memory is that of devices without a memory of their own. */
 cl_int ocl_shared_copy(const struct ocl_device *device, void *to, const void *from, size_t bytes, cl_event *event);
 cl_int ocl_shared_fill(const struct ocl_device *device, void *to, cl_uchar value, size_t bytes, cl_event *event);
 

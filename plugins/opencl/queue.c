@@ -1,9 +1,11 @@
 /*
  * queue.c: a list of commands becomes one ticket: looked through, enqueued, flushed.
  *
- * One in-order queue a device, so that barriers and earlier tickets of the same device are kept by order alone. A second
- * queue for copies would overlap them with kernels; the core has one list a device under way at a time, so nothing would.
- * Tickets of other devices are waited for by the driver: an event of theirs wakes one of ours.
+ * Queues are in order: one for kernels and, where the device has memory of its own, one for copies each way, so that a ticket
+ * is uploaded while another computes and a third is read back. Within a ticket each command follows the one before it, by the
+ * order of its queue or, where that is another queue, by its event: barriers are kept by that. Tickets of a device follow each
+ * other on each queue, but not across them: what must wait for another ticket says so (after). Tickets of other devices are
+ * waited for by the driver: an event of theirs wakes one of ours.
  *
  * Called in the device's submitter thread only: a driver may block in any of these calls (oclgrind's clFlush runs the
  * kernels).
@@ -127,6 +129,22 @@ static void expect(struct ocl_slot *slot, struct svmx_pipeline *pipeline, uint64
     slot->dispatch_count++;
 }
 
+/* What a command of a ticket has to wait for that its queue does not see to: the one before it, in another queue. */
+struct order {
+    cl_uint count;
+    const cl_event *events; /* NULL: nothing */
+};
+
+static struct order order_on(const struct ocl_slot *slot, cl_command_queue queue) {
+    if (slot->event_count == 0 || slot->last == queue) return (struct order){0, NULL};
+    return (struct order){1, &slot->events[slot->event_count - 1].event};
+}
+
+static void note(struct ocl_slot *slot, cl_command_queue queue, cl_event event, uint32_t kind) {
+    slot->last = queue;
+    ocl_slot_push(slot, event, kind);
+}
+
 static cl_int enqueue_dispatch(struct ocl_device *device, struct ocl_slot *slot, const struct svmx_dispatch *dispatch) {
     struct svmx_pipeline *pipeline = dispatch->pipeline;
     if (dispatch->task_count == 0) return CL_SUCCESS;
@@ -137,12 +155,14 @@ static cl_int enqueue_dispatch(struct ocl_device *device, struct ocl_slot *slot,
         const size_t local = pass->shape.local;
         if (items == 0) continue;
         if (!ocl_slot_reserve(device, slot)) return CL_OUT_OF_HOST_MEMORY;
+        const struct order after = order_on(slot, device->queue);
         cl_event event;
         cl_int error = set_arguments(device, pass, dispatch, units);
         if (error == CL_SUCCESS)
-            error = clEnqueueNDRangeKernel(device->queue, pass->kernel, 1, NULL, &items, &local, 0, NULL, &event);
+            error = clEnqueueNDRangeKernel(device->queue, pass->kernel, 1, NULL, &items, &local, after.count,
+                                           after.events, &event);
         if (error != CL_SUCCESS) return error;
-        ocl_slot_push(slot, event, SVMX_COMMAND_DISPATCH);
+        note(slot, device->queue, event, SVMX_COMMAND_DISPATCH);
     }
     expect(slot, pipeline, units);
     return CL_SUCCESS;
@@ -150,30 +170,33 @@ static cl_int enqueue_dispatch(struct ocl_device *device, struct ocl_slot *slot,
 
 /* ---- copies ----------------------------------------------------------------------------------------------- */
 
-static cl_int enqueue_copy(const struct ocl_device *device, const struct svmx_copy *copy, cl_event *event) {
+static cl_int enqueue_copy(const struct ocl_device *device, cl_command_queue queue, struct order after,
+                           const struct svmx_copy *copy, cl_event *event) {
     const struct svmx_memory *from = copy->source.memory, *to = copy->target.memory;
     const size_t bytes = (size_t)copy->source.bytes;
     const size_t from_at = (size_t)copy->source.offset, to_at = (size_t)copy->target.offset;
     if (from->shared && to->shared)
         return ocl_shared_copy(device, (char *)to->host + to_at, (const char *)from->host + from_at, bytes, event);
     if (is_host(from)) /* copying between buffers one of which is mapped is not defined: by address it is */
-        return clEnqueueWriteBuffer(device->queue, to->buffer, CL_FALSE, to_at, bytes,
-                                    (const char *)from->host + from_at, 0, NULL, event);
+        return clEnqueueWriteBuffer(queue, to->buffer, CL_FALSE, to_at, bytes, (const char *)from->host + from_at,
+                                    after.count, after.events, event);
     if (is_host(to))
-        return clEnqueueReadBuffer(device->queue, from->buffer, CL_FALSE, from_at, bytes, (char *)to->host + to_at, 0,
-                                   NULL, event);
-    return clEnqueueCopyBuffer(device->queue, from->buffer, to->buffer, from_at, to_at, bytes, 0, NULL, event);
+        return clEnqueueReadBuffer(queue, from->buffer, CL_FALSE, from_at, bytes, (char *)to->host + to_at, after.count,
+                                   after.events, event);
+    return clEnqueueCopyBuffer(queue, from->buffer, to->buffer, from_at, to_at, bytes, after.count, after.events,
+                               event);
 }
 
-static cl_int enqueue_fill(const struct ocl_device *device, const struct svmx_fill *fill, cl_event *event) {
+static cl_int enqueue_fill(const struct ocl_device *device, cl_command_queue queue, struct order after,
+                           const struct svmx_fill *fill, cl_event *event) {
     const struct svmx_memory *to = fill->target.memory;
     const size_t at = (size_t)fill->target.offset, bytes = (size_t)fill->target.bytes;
     if (to->shared) return ocl_shared_fill(device, (char *)to->host + at, fill->value, bytes, event);
-    return clEnqueueFillBuffer(device->queue, to->buffer, &fill->value, 1, at, bytes, 0, NULL, event);
+    return clEnqueueFillBuffer(queue, to->buffer, &fill->value, 1, at, bytes, after.count, after.events, event);
 }
 
 static bool is_empty(const struct svmx_command *command) {
-    if (command->kind == SVMX_COMMAND_BARRIER) return true; /* the queue is in order */
+    if (command->kind == SVMX_COMMAND_BARRIER) return true; /* a ticket is in order */
     if (command->kind == SVMX_COMMAND_FILL) return command->as.fill.target.bytes == 0;
     return command->as.copy.source.bytes == 0;
 }
@@ -182,14 +205,17 @@ static cl_int enqueue(struct ocl_device *device, struct ocl_slot *slot, const st
     if (command->kind == SVMX_COMMAND_DISPATCH) return enqueue_dispatch(device, slot, &command->as.dispatch);
     if (is_empty(command)) return CL_SUCCESS;
     if (!ocl_slot_reserve(device, slot)) return CL_OUT_OF_HOST_MEMORY;
+    const cl_command_queue queue = command->kind == SVMX_COMMAND_COPY_OUT ? device->readback : device->upload;
+    const struct order after = order_on(slot, queue);
     cl_event event;
-    const cl_int error = command->kind == SVMX_COMMAND_FILL ? enqueue_fill(device, &command->as.fill, &event)
-                                                            : enqueue_copy(device, &command->as.copy, &event);
-    if (error == CL_SUCCESS) ocl_slot_push(slot, event, command->kind);
+    const cl_int error = command->kind == SVMX_COMMAND_FILL
+                             ? enqueue_fill(device, queue, after, &command->as.fill, &event)
+                             : enqueue_copy(device, queue, after, &command->as.copy, &event);
+    if (error == CL_SUCCESS) note(slot, queue, event, command->kind);
     return error;
 }
 
-/* ---- tickets of other devices ------------------------------------------------------------------------------ */
+/* ---- other tickets ----------------------------------------------------------------------------------------- */
 
 /* In a thread of the other driver's. An error of theirs becomes one of ours. */
 static void CL_CALLBACK pass_on(cl_event theirs, cl_int state, void *ours) {
@@ -204,9 +230,9 @@ static cl_int enqueue_after(struct ocl_device *device, struct ocl_slot *slot, cl
     if (!ocl_slot_reserve(device, slot)) return CL_OUT_OF_HOST_MEMORY;
     cl_event ours = clCreateUserEvent(device->context, &error), barrier;
     if (!ours) return error;
-    error = clEnqueueBarrierWithWaitList(device->queue, 1, &ours, &barrier);
+    error = clEnqueueBarrierWithWaitList(device->upload, 1, &ours, &barrier);
     if (error == CL_SUCCESS) {
-        ocl_slot_push(slot, barrier, SVMX_COMMAND_BARRIER);
+        note(slot, device->upload, barrier, SVMX_COMMAND_BARRIER);
         (void)clRetainEvent(ours); /* the call back's */
         error = clSetEventCallback(theirs, CL_COMPLETE, pass_on, ours);
         if (error != CL_SUCCESS) {
@@ -218,6 +244,16 @@ static cl_int enqueue_after(struct ocl_device *device, struct ocl_slot *slot, cl
     return error;
 }
 
+/* The same for a ticket of this device, where it is not in the same queue. */
+static cl_int enqueue_behind(struct ocl_device *device, struct ocl_slot *slot, cl_event ours) {
+    cl_event barrier;
+    if (device->upload == device->queue) return CL_SUCCESS;
+    if (!ocl_slot_reserve(device, slot)) return CL_OUT_OF_HOST_MEMORY;
+    const cl_int error = clEnqueueBarrierWithWaitList(device->upload, 1, &ours, &barrier);
+    if (error == CL_SUCCESS) note(slot, device->upload, barrier, SVMX_COMMAND_BARRIER);
+    return error;
+}
+
 static cl_int enqueue_order(struct ocl_device *device, struct ocl_slot *slot,
                             const struct svmx_submission *submission) {
     cl_int error = CL_SUCCESS;
@@ -225,7 +261,7 @@ static cl_int enqueue_order(struct ocl_device *device, struct ocl_slot *slot,
         const struct ocl_device *other;
         cl_event event = ocl_ticket_event(device->backend, submission->after[i], &other);
         if (!event) continue;
-        if (other != device) error = enqueue_after(device, slot, event);
+        error = other == device ? enqueue_behind(device, slot, event) : enqueue_after(device, slot, event);
         clReleaseEvent(event);
     }
     return error;
@@ -233,12 +269,26 @@ static cl_int enqueue_order(struct ocl_device *device, struct ocl_slot *slot,
 
 /* ---- submit ----------------------------------------------------------------------------------------------- */
 
+/* In the order in which they wait for each other. */
+static cl_int flush_all(const struct ocl_device *device) {
+    cl_int error = CL_SUCCESS;
+    if (device->upload != device->queue) error = clFlush(device->upload);
+    if (error == CL_SUCCESS) error = clFlush(device->queue);
+    return error == CL_SUCCESS && device->readback != device->queue ? clFlush(device->readback) : error;
+}
+
+static void finish_all(const struct ocl_device *device) {
+    if (device->upload != device->queue) (void)clFinish(device->upload);
+    (void)clFinish(device->queue);
+    if (device->readback != device->queue) (void)clFinish(device->readback);
+}
+
 static cl_int enqueue_all(struct ocl_device *device, struct ocl_slot *slot, const struct svmx_submission *submission) {
     const struct svmx_command_list *list = submission->list;
     cl_int error = enqueue_order(device, slot, submission);
     for (size_t i = 0; i < list->count && error == CL_SUCCESS; i++) error = enqueue(device, slot, command_at(list, i));
     if (error == CL_SUCCESS) ocl_slot_order_bell(device, slot);
-    return error == CL_SUCCESS ? clFlush(device->queue) : error;
+    return error == CL_SUCCESS ? flush_all(device) : error;
 }
 
 enum svmx_status ocl_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
@@ -259,7 +309,7 @@ enum svmx_status ocl_submit(void *self, const struct svmx_submission *submission
         *ticket = ocl_slot_open(device, slot);
         return SVMX_OK;
     }
-    (void)clFinish(device->queue); /* what was begun must end before the caller hears that nothing was */
+    finish_all(device); /* what was begun must end before the caller hears that nothing was */
     ocl_slot_clear(device, slot);
     return ocl_fail(backend, error, "%s: submit", device->info.name);
 }

@@ -127,6 +127,19 @@ void sim_model_cost(const struct sim_model *model, enum sim_side side, const str
     cost->compute_ns = rounded(factor * compute_ns(device, load));
 }
 
+/* ---- engines ---------------------------------------------------------------------------------------------- */
+
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+uint64_t sim_engines_take(const struct sim_model *model, struct sim_engines *engines, const struct sim_cost *cost,
+                          uint64_t at_ns) {
+    if (!model->copy_engines) at_ns = later(at_ns, engines->readback_ns); /* where the one before was over */
+    if (cost->upload_ns) engines->upload_ns = at_ns = later(at_ns, engines->upload_ns) + cost->upload_ns;
+    engines->compute_ns = at_ns = later(at_ns, engines->compute_ns) + cost->dispatch_ns + cost->compute_ns;
+    engines->readback_ns = at_ns = later(at_ns, engines->readback_ns) + cost->readback_ns;
+    return at_ns;
+}
+
 uint64_t sim_cost_total(const struct sim_cost *cost, bool first_use) {
     return (first_use ? cost->create_ns : 0) + cost->upload_ns + cost->dispatch_ns + cost->compute_ns +
            cost->readback_ns;

@@ -67,7 +67,8 @@ struct sim_device {
 
 struct sim_model {
     char name[SIM_NAME_BYTES];
-    bool shares_memory; /* the GPU computes in host memory: no copies */
+    bool shares_memory;    /* the GPU computes in host memory: no copies */
+    uint64_t copy_engines; /* 0: launches go one after another; 2: it copies both ways while it computes others */
     uint64_t seed;
     struct sim_device sides[SIM_SIDES];
 };
@@ -108,6 +109,16 @@ struct sim_cost {
  * there is no noise: what the model expects. */
 void sim_model_cost(const struct sim_model *model, enum sim_side side, const struct sim_load *load, uint64_t now_ns,
                     uint64_t launch, struct sim_random *random, struct sim_cost *cost);
+
+/* What the engines of a device are busy with: each is free from then on, ns. Zero at the start. */
+struct sim_engines {
+    uint64_t upload_ns, compute_ns, readback_ns;
+};
+
+/* Gives a launch that is handed over at `at_ns` its place behind those before it; returns when it is over. `create_ns` of the
+ * cost does not count. */
+uint64_t sim_engines_take(const struct sim_model *model, struct sim_engines *engines, const struct sim_cost *cost,
+                          uint64_t at_ns);
 
 /* The sum. No part is above 2^60, so it fits. */
 uint64_t sim_cost_total(const struct sim_cost *cost, bool first_use);

@@ -70,6 +70,12 @@ static bool read_seed(struct parser *parser, const struct key *key) {
     return sim_scan_whole(&parser->scan, key->word, 0, UINT64_C(999999999999999), &parser->model.seed);
 }
 
+static bool read_copy_engines(struct parser *parser, const struct key *key) {
+    uint64_t *engines = &parser->model.copy_engines;
+    if (!sim_scan_whole(&parser->scan, key->word, 0, 2, engines)) return false;
+    return *engines != 1 || sim_refuse(&parser->scan, "%s is 1: write 2, one for each way, or 0", key->word);
+}
+
 static bool read_jitter(struct parser *parser, const struct key *key) {
     double percent;
     if (!sim_scan_number(&parser->scan, key->word, 0, 100, &percent) || !sim_scan_unit(&parser->scan, key->word, "%"))
@@ -204,6 +210,7 @@ static const struct key keys[] = {
     {"task", read_time, AT(task_ns), "task 5 ns", true, false, OPTIONAL},
     {"upload_rate", read_rate, AT(upload_bytes_per_ns), "upload_rate 24 GB/s", false, false, NEEDED_TO_COPY},
     {"readback_rate", read_rate, AT(readback_bytes_per_ns), "readback_rate 24 GB/s", false, false, NEEDED_TO_COPY},
+    {"copy_engines", read_copy_engines, 0, "copy_engines 2", false, false, OPTIONAL},
     {"op", read_op, 0, "op * rate 2.5 work/ns, or: op * table 1000 2 us, 100000 50 us", true, true, NEEDED},
     {"contention", read_contention, 0, "contention 24 200 us", true, false, OPTIONAL},
     {"jitter", read_jitter, 0, "jitter 3 %", true, false, OPTIONAL},
@@ -227,8 +234,8 @@ static bool read_line(struct parser *parser) {
     const struct key *key = sim_scan_word(scan, word, sizeof word) ? key_find(word) : NULL;
     if (!key)
         return sim_refuse(scan, "this line begins with no known word: write name, memory, seed, create, upload, "
-                                "dispatch, readback, task, upload_rate, readback_rate, op, contention, jitter, "
-                                "outliers or at; cpu before it, where it is about the CPU");
+                                "dispatch, readback, task, upload_rate, readback_rate, copy_engines, op, contention, "
+                                "jitter, outliers or at; cpu before it, where it is about the CPU");
     if (parser->side == SIM_CPU && !key->cpu) return sim_refuse(scan, "the CPU has no '%s': leave it out", key->word);
     const uint32_t bit = UINT32_C(1) << (key - keys);
     if (!key->again && parser->seen[parser->side] & bit)
@@ -292,6 +299,8 @@ bool sim_model_parse(struct sim_model *model, const char *text, size_t bytes, ch
         at += length + (newline != NULL);
     }
     parser.scan.line = 0;
+    if (parser.model.shares_memory && parser.model.copy_engines)
+        return sim_refuse(&parser.scan, "'copy_engines' in a model that shares memory: leave it out");
     if (!nothing_missing(&parser)) return false;
     *model = parser.model;
     return true;

@@ -8,9 +8,7 @@
  */
 #include "sim.h"
 
-#include <errno.h>
 #include <string.h>
-#include <time.h>
 
 /* The stride is the core's: a later minor version may have longer commands than we know. */
 static const struct svmx_command *command_at(const struct svmx_command_list *list, size_t index) {
@@ -97,9 +95,9 @@ static void model_time(struct sim_gpu *gpu, struct sim_ticket *ticket) {
         struct sim_cost cost;
         if (!load.op && !load.bytes_in && !load.bytes_out) continue; /* barriers and fills are for free */
         sim_model_cost(&gpu->model, SIM_GPU, &load, since, gpu->launches, &gpu->random, &cost);
-        ticket->modelled.copy_in_ns += cost.upload_ns;
+        ticket->modelled.upload_ns += cost.upload_ns;
         ticket->modelled.compute_ns += cost.dispatch_ns + cost.compute_ns;
-        ticket->modelled.copy_out_ns += cost.readback_ns;
+        ticket->modelled.readback_ns += cost.readback_ns;
     }
     gpu->launches++;
 }
@@ -164,16 +162,6 @@ enum svmx_status sim_submit(void *self, const struct svmx_submission *submission
 
 /* ---- wait ------------------------------------------------------------------------------------------------- */
 
-static struct timespec deadline_in(uint64_t timeout_ns) {
-    const uint64_t day = UINT64_C(86400000000000), second = 1000000000;
-    struct timespec at;
-    (void)clock_gettime(CLOCK_MONOTONIC, &at);
-    const uint64_t ns = (uint64_t)at.tv_nsec + (timeout_ns < day ? timeout_ns : day);
-    at.tv_sec += (time_t)(ns / second);
-    at.tv_nsec = (long)(ns % second);
-    return at;
-}
-
 /* Where an open ticket of a device stands; NULL: nowhere. Under the lock. */
 static struct sim_ticket **place_of(struct sim_instance *instance, const struct sim_gpu *gpu, uint64_t id) {
     for (struct sim_ticket **at = &instance->tickets; *at; at = &(*at)->next)
@@ -181,20 +169,28 @@ static struct sim_ticket **place_of(struct sim_instance *instance, const struct 
     return NULL;
 }
 
-/* Waits until it is done and takes it out: it is the caller's. NULL with a status. */
+/* Until it may be over, or the deadline. The worker tells if it is not at another ticket. Under the lock. */
+static void look_on(struct sim_instance *instance, const struct sim_ticket *ticket, uint64_t until) {
+    const uint64_t now = instance->host->now(instance->host);
+    const uint64_t end = ticket->computed && ticket->over_ns < until ? ticket->over_ns : until;
+    const struct timespec moment = sim_moment_in(end > now ? end - now : 0);
+    (void)pthread_cond_timedwait(&instance->changed, &instance->lock, &moment);
+}
+
+/* Waits until it is over and takes it out: it is the caller's. NULL with a status. */
 static struct sim_ticket *ticket_take(struct sim_instance *instance, struct sim_gpu *gpu, uint64_t id,
                                       uint64_t timeout_ns, enum svmx_status *status) {
-    const struct timespec until = deadline_in(timeout_ns);
+    const struct svmx_host *host = instance->host;
+    const uint64_t start = host->now(host), until = timeout_ns < UINT64_MAX - start ? start + timeout_ns : UINT64_MAX;
     struct sim_ticket *taken = NULL;
     pthread_mutex_lock(&instance->lock);
     struct sim_ticket **at = place_of(instance, gpu, id);
-    bool in_time = timeout_ns > 0;
-    while (at && !(*at)->done && in_time) {
-        in_time = pthread_cond_timedwait(&instance->changed, &instance->lock, &until) != ETIMEDOUT;
+    while (at && !sim_ticket_is_over(instance, *at) && host->now(host) < until) {
+        look_on(instance, *at, until);
         at = place_of(instance, gpu, id); /* others may have gone from before it */
     }
     *status = at ? SVMX_TIMEOUT : SVMX_ERR_UNKNOWN;
-    if (at && (*at)->done) {
+    if (at && sim_ticket_is_over(instance, *at)) {
         taken = *at;
         *at = taken->next;
         gpu->open_tickets--;

@@ -5,7 +5,7 @@
  *   device.c   devices: one for each model that is shipped and one for SUPERVM_SIM_MODEL; pipelines
  *   memory.c   memory of a device, which is the host's
  *   queue.c    submit and wait: a list becomes a ticket, and a modelled time
- *   worker.c   a thread a device: computes with the reference code, then sleeps until the model would be done
+ *   worker.c   a thread a device: computes with the reference code, and says when the model would be done
  *   model.h    the model itself, which knows nothing of all this
  *
  * Real time only: the clock is host->now. A launch is over when its modelled time has passed, or later, where computing it
@@ -23,6 +23,7 @@
 
 #include <pthread.h>
 #include <svmx/plugin.h>
+#include <time.h>
 
 enum { SIM_MAX_DEVICES = 32, SIM_MAX_PARAMS = 16, SIM_IN_FLIGHT = 64, SIM_ALIGNMENT = 256 };
 
@@ -48,7 +49,7 @@ struct sim_gpu {
     bool said_late;   /* said once that computing takes longer than modelled */
     pthread_t worker; /* of `working` */
 
-    uint64_t free_ns; /* when its last launch was over; the worker's */
+    struct sim_engines engines; /* the worker's */
 };
 
 /* An instance: `self`. */
@@ -58,7 +59,7 @@ struct sim_instance {
     struct sim_gpu *devices[SIM_MAX_DEVICES];
 
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a ticket came or is done, or `closing` was set; of CLOCK_MONOTONIC */
+    pthread_cond_t changed; /* a ticket came or is over, or `closing` was set; of CLOCK_MONOTONIC */
     /* Guarded by the lock. */
     struct sim_ticket *tickets; /* open ones of all devices, oldest first */
     uint64_t last_ticket;
@@ -83,11 +84,12 @@ struct sim_ticket {
     struct sim_ticket *next;
     struct sim_gpu *gpu;
     uint64_t id, submitted_ns;
-    struct svmx_timing modelled;
-    /* Written by the worker before `done` is, which the lock guards. */
+    struct sim_cost modelled;
+    /* Written by the worker before `computed` is, which the lock guards. */
     struct svmx_timing timing;
     enum svmx_status status;
-    bool taken, done;
+    uint64_t over_ns; /* when the modelled device is done with it */
+    bool taken, held_back, computed;
     uint64_t *after; /* behind the commands */
     size_t after_count, count;
     struct svmx_command commands[];
@@ -123,6 +125,10 @@ enum svmx_status sim_wait(void *self, uint32_t device, uint64_t ticket, uint64_t
 
 /* ---- worker.c ---- */
 
+/* Has the modelled device done it? Under the lock. */
+bool sim_ticket_is_over(const struct sim_instance *instance, const struct sim_ticket *ticket);
+/* A moment from now on, of CLOCK_MONOTONIC; at most a day. */
+struct timespec sim_moment_in(uint64_t ns);
 /* Sleeps until the host's clock has reached a time. */
 void sim_sleep_until(const struct svmx_host *host, uint64_t until_ns);
 /* Starts the thread of a device, once. Under the lock. */

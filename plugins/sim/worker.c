@@ -1,9 +1,9 @@
 /*
  * worker.c: the thread of a device: takes tickets in order, computes them with the reference code, and lets each be over
- * when the modelled device would be done:
+ * when the modelled device would be done, which the model's engines tell:
  *
- *   submitted        start = max(submitted, last one over)            start + modelled = over
- *       |----------------|======= computing =======|...... sleeping ......|
+ *   submitted                                                          over
+ *       |======= computing =======|....... the next is computed, or sleeping ......|
  *
  * Computing that takes longer than that makes the launch as long as it took, and its times real ones.
  *
@@ -83,26 +83,43 @@ static void say_late(struct sim_gpu *gpu, uint64_t real_ns, uint64_t modelled_ns
 }
 
 /* A ticket that nothing holds back: computed, and over no earlier than modelled. */
-static void ticket_run(struct sim_gpu *gpu, struct sim_ticket *ticket, bool held_back) {
+static void ticket_run(struct sim_gpu *gpu, struct sim_ticket *ticket) {
     const struct svmx_host *host = gpu->instance->host;
-    const struct svmx_timing *modelled = &ticket->modelled;
-    const uint64_t modelled_ns = modelled->copy_in_ns + modelled->compute_ns + modelled->copy_out_ns;
+    const struct sim_cost *modelled = &ticket->modelled;
+    const uint64_t start = host->now(host);
     struct svmx_timing real = {0};
     enum svmx_status status = SVMX_OK;
-    uint64_t start = ticket->submitted_ns > gpu->free_ns ? ticket->submitted_ns : gpu->free_ns;
-    if (held_back) start = host->now(host);
+    ticket->over_ns =
+        sim_engines_take(&gpu->model, &gpu->engines, modelled, ticket->held_back ? start : ticket->submitted_ns);
     for (size_t i = 0; status == SVMX_OK && i < ticket->count; i++)
         status = command_run(host, &ticket->commands[i], &real);
     if (status != SVMX_OK) (void)sim_fail(gpu->instance, status, "%s: the reference code failed", gpu->model.name);
-    const uint64_t computed = host->now(host), over = start + modelled_ns;
-    const bool kept = computed <= over;
-    if (kept)
-        sim_sleep_until(host, over);
-    else
-        say_late(gpu, computed - start, modelled_ns);
-    gpu->free_ns = kept ? over : computed;
-    ticket->timing = kept ? *modelled : real;
+    const uint64_t computed = host->now(host);
+    const bool kept = computed <= ticket->over_ns;
+    ticket->timing = kept ? (struct svmx_timing){.copy_in_ns = modelled->upload_ns,
+                                                 .compute_ns = modelled->compute_ns,
+                                                 .copy_out_ns = modelled->readback_ns}
+                          : real;
+    if (!kept) {
+        say_late(gpu, computed - start, sim_cost_total(modelled, false));
+        ticket->over_ns = computed;
+        gpu->engines = (struct sim_engines){computed, computed, computed};
+    }
     ticket->status = status;
+}
+
+bool sim_ticket_is_over(const struct sim_instance *instance, const struct sim_ticket *ticket) {
+    return ticket->computed && instance->host->now(instance->host) >= ticket->over_ns;
+}
+
+struct timespec sim_moment_in(uint64_t ns) {
+    const uint64_t day = UINT64_C(86400000000000), second = 1000000000;
+    struct timespec at;
+    (void)clock_gettime(CLOCK_MONOTONIC, &at);
+    const uint64_t sum = (uint64_t)at.tv_nsec + (ns < day ? ns : day);
+    at.tv_sec += (time_t)(sum / second);
+    at.tv_nsec = (long)(sum % second);
+    return at;
 }
 
 /* ---- the thread ------------------------------------------------------------------------------------------- */
@@ -111,7 +128,7 @@ static void ticket_run(struct sim_gpu *gpu, struct sim_ticket *ticket, bool held
 static bool is_held_back(const struct sim_instance *instance, const struct sim_ticket *ticket) {
     for (size_t i = 0; i < ticket->after_count; i++)
         for (const struct sim_ticket *other = instance->tickets; other; other = other->next)
-            if (other->id == ticket->after[i] && !other->done) return true;
+            if (other->id == ticket->after[i] && !sim_ticket_is_over(instance, other)) return true;
     return false;
 }
 
@@ -122,25 +139,45 @@ static struct sim_ticket *next_of(const struct sim_gpu *gpu) {
     return ticket;
 }
 
+/* The first that will be over, of all devices: one of another may hold back one of ours. NULL: none. Under the lock. */
+static const struct sim_ticket *running_of(const struct sim_instance *instance) {
+    const struct sim_ticket *first = NULL;
+    for (const struct sim_ticket *ticket = instance->tickets; ticket; ticket = ticket->next)
+        if (ticket->computed && !sim_ticket_is_over(instance, ticket) && (!first || ticket->over_ns < first->over_ns))
+            first = ticket;
+    return first;
+}
+
+/* Sleeps until something changes: a ticket that is over is told to those who wait. Under the lock. */
+static void rest(struct sim_instance *instance) {
+    const struct sim_ticket *running = running_of(instance);
+    if (!running) {
+        pthread_cond_wait(&instance->changed, &instance->lock);
+        return;
+    }
+    const uint64_t now = instance->host->now(instance->host), over = running->over_ns;
+    const struct timespec moment = sim_moment_in(over > now ? over - now : 0);
+    (void)pthread_cond_timedwait(&instance->changed, &instance->lock, &moment);
+    if (instance->host->now(instance->host) >= over) pthread_cond_broadcast(&instance->changed);
+}
+
 static void *work(void *argument) {
     struct sim_gpu *gpu = argument;
     struct sim_instance *instance = gpu->instance;
-    bool held_back = false;
     (void)prctl(PR_SET_TIMERSLACK, 1000UL); /* 50 us by default: longer than some launches that are modelled */
     pthread_mutex_lock(&instance->lock);
     while (!instance->closing) {
         struct sim_ticket *ticket = next_of(gpu);
         if (!ticket || is_held_back(instance, ticket)) {
-            held_back = ticket != NULL;
-            pthread_cond_wait(&instance->changed, &instance->lock);
+            if (ticket) ticket->held_back = true;
+            rest(instance);
             continue;
         }
         ticket->taken = true;
         pthread_mutex_unlock(&instance->lock);
-        ticket_run(gpu, ticket, held_back);
+        ticket_run(gpu, ticket);
         pthread_mutex_lock(&instance->lock);
-        ticket->done = true;
-        held_back = false;
+        ticket->computed = true;
         pthread_cond_broadcast(&instance->changed);
     }
     pthread_mutex_unlock(&instance->lock);

@@ -45,10 +45,8 @@ static bool is_stirred(void *user) {
     return atomic_load_explicit(&queue->stirred, memory_order_relaxed);
 }
 
-struct svmx__link *svmx__queue_pop(struct svmx__queue *queue) {
-    (void)svmx__spin_until(&queue->spin, is_stirred, queue, SPIN_NS);
-    pthread_mutex_lock(&queue->lock);
-    while (!queue->first && !queue->closed) pthread_cond_wait(&queue->filled, &queue->lock);
+/* Under the lock. The oldest entry, or NULL. */
+static struct svmx__link *take(struct svmx__queue *queue) {
     struct svmx__link *link = queue->first;
     if (link) {
         queue->first = link->next;
@@ -56,6 +54,22 @@ struct svmx__link *svmx__queue_pop(struct svmx__queue *queue) {
         atomic_fetch_sub_explicit(&queue->count, 1, memory_order_relaxed);
         stir(queue);
     }
+    return link;
+}
+
+struct svmx__link *svmx__queue_pop(struct svmx__queue *queue) {
+    (void)svmx__spin_until(&queue->spin, is_stirred, queue, SPIN_NS);
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->first && !queue->closed) pthread_cond_wait(&queue->filled, &queue->lock);
+    struct svmx__link *link = take(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return link;
+}
+
+struct svmx__link *svmx__queue_try(struct svmx__queue *queue) {
+    if (!is_stirred(queue)) return NULL; /* what is pushed just now is found at the next look */
+    pthread_mutex_lock(&queue->lock);
+    struct svmx__link *link = take(queue);
     pthread_mutex_unlock(&queue->lock);
     return link;
 }

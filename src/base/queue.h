@@ -38,6 +38,9 @@ void svmx__queue_push(struct svmx__queue *queue, struct svmx__link *link);
 /* Takes the oldest entry; blocks while there is none. NULL once the queue is closed and empty. */
 struct svmx__link *svmx__queue_pop(struct svmx__queue *queue);
 
+/* The same without blocking: NULL also while there is none. */
+struct svmx__link *svmx__queue_try(struct svmx__queue *queue);
+
 /* No more pushes; pops give what is left, then NULL. */
 void svmx__queue_close(struct svmx__queue *queue);
 

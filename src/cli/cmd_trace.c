@@ -24,6 +24,20 @@ static const struct cli_option options[OPTION_COUNT] = {
 
 /* ---- lines ---- */
 
+/* What the engines of the device did, where the receipt tells. */
+static void engines_read(struct trace_launch *launch) {
+    uint64_t device_ns = 0, compute_ns = 0, upload_ns = 0;
+    (void)cli_field_number(launch->line, "device_ns", &device_ns);
+    (void)cli_field_number(launch->line, "compute_ns", &compute_ns);
+    (void)cli_field_number(launch->line, "upload_ns", &upload_ns); /* with what the host took for it */
+    if (device_ns == 0 || device_ns > launch->stage_ns[TRACE_RUN] || compute_ns > device_ns) return;
+    const uint64_t copied_ns = device_ns - compute_ns, staged_ns = launch->stage_ns[TRACE_STAGE];
+    const uint64_t in_ns = upload_ns > staged_ns ? upload_ns - staged_ns : 0;
+    launch->stage_ns[TRACE_COPY_IN] = in_ns < copied_ns ? in_ns : copied_ns;
+    launch->stage_ns[TRACE_COMPUTE] = compute_ns;
+    launch->stage_ns[TRACE_COPY_OUT] = copied_ns - launch->stage_ns[TRACE_COPY_IN];
+}
+
 /* What is missing or wrong; NULL: nothing. */
 static const char *launch_read(struct trace_launch *launch, struct cli_slice line) {
     static const char *const stages[TRACE_STAGES] = {"wait_ns", "stage_ns", "run_ns", "collect_ns"};
@@ -42,6 +56,7 @@ static const char *launch_read(struct trace_launch *launch, struct cli_slice lin
         else
             sum += launch->stage_ns[i];
     launch->start_ns = end_ns - sum;
+    engines_read(launch);
     return NULL;
 }
 

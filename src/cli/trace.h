@@ -11,13 +11,23 @@
 #include "log.h"
 #include <stdio.h>
 
-/* The stages of a launch, each a lane of its device, in the order of time. */
-enum trace_stage { TRACE_WAIT, TRACE_STAGE, TRACE_RUN, TRACE_COLLECT, TRACE_STAGES };
+/* The stages of a launch, each a lane of its device, in the order of time; then what its engines did of the third. */
+enum trace_stage {
+    TRACE_WAIT,
+    TRACE_STAGE,
+    TRACE_RUN,
+    TRACE_COLLECT,
+    TRACE_STAGES,
+    TRACE_COPY_IN = TRACE_STAGES,
+    TRACE_COMPUTE,
+    TRACE_COPY_OUT,
+    TRACE_LANES
+};
 
 struct trace_launch {
-    struct cli_slice line; /* of the log */
-    uint64_t start_ns;     /* since 1970 */
-    uint64_t stage_ns[TRACE_STAGES];
+    struct cli_slice line;          /* of the log */
+    uint64_t start_ns;              /* since 1970 */
+    uint64_t stage_ns[TRACE_LANES]; /* of engines 0 where the device has no clock that can be believed */
     uint64_t device;                /* its number, with what follows who it is */
     struct cli_slice backend, name; /* with quotes */
 };

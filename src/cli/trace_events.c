@@ -4,6 +4,9 @@
  * A device is a process of the trace, a stage one of its threads. Two events of a lane must not overlap: what would goes to
  * a lane of its own behind the first ("device 2"), so a picture with more lanes is one with more under way at once.
  *
+ * Of its engines a device tells how long they worked, not when: they are drawn as early as they can have worked, each engine
+ * with one launch after another, in the order in which the launches were handed over.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "text.h"
@@ -13,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const stage_names[TRACE_STAGES] = {"waiting", "placing inputs", "device", "taking results"};
+static const char *const stage_names[TRACE_LANES] = {"waiting",    "placing inputs", "device",     "taking results",
+                                                     "copying in", "computing",      "copying out"};
 
 struct event {
     const struct trace_launch *launch;
@@ -48,7 +52,7 @@ static int by_start(const void *a, const void *b) {
 
 /* Stages that took no time are no events. */
 static struct event *events_make(const struct trace *trace, size_t *count) {
-    struct event *events = cli_grow(NULL, trace->count * TRACE_STAGES + 1, sizeof *events);
+    struct event *events = cli_grow(NULL, trace->count * TRACE_LANES + 1, sizeof *events);
     *count = 0;
     for (size_t i = 0; i < trace->count; i++) {
         uint64_t at = trace->launches[i].start_ns;
@@ -60,6 +64,40 @@ static struct event *events_make(const struct trace *trace, size_t *count) {
     }
     qsort(events, *count, sizeof *events, by_start);
     return events;
+}
+
+/* When the engines of a device are free. */
+struct engines {
+    const struct trace_launch *of;
+    uint64_t free_ns[TRACE_LANES];
+};
+
+static struct engines *engines_of(const struct trace_launch *launch, struct engines **all, size_t *count) {
+    for (size_t i = 0; i < *count; i++)
+        if (same_device((*all)[i].of, launch)) return &(*all)[i];
+    *all = cli_grow(*all, *count + 1, sizeof **all);
+    (*all)[*count] = (struct engines){.of = launch};
+    return &(*all)[(*count)++];
+}
+
+/* Behind the events, which are in order and hold a TRACE_RUN for each launch that has engines: there is room. */
+static void add_engines(struct event *events, size_t *count) {
+    struct engines *all = NULL;
+    size_t devices = 0;
+    for (size_t i = 0, end = *count; i < end; i++) {
+        if (events[i].stage != TRACE_RUN || !events[i].launch->stage_ns[TRACE_COMPUTE]) continue;
+        struct engines *engines = engines_of(events[i].launch, &all, &devices);
+        uint64_t at = events[i].start_ns;
+        for (enum trace_stage stage = TRACE_COPY_IN; stage < TRACE_LANES; stage++) {
+            if (at < engines->free_ns[stage]) at = engines->free_ns[stage];
+            const uint64_t start = at;
+            at += events[i].launch->stage_ns[stage];
+            if (at > start) events[(*count)++] = (struct event){events[i].launch, stage, start, at, 0};
+            engines->free_ns[stage] = at;
+        }
+    }
+    free(all);
+    qsort(events, *count, sizeof *events, by_start);
 }
 
 /* The first lane of its device and stage that is free by then, or a new one. */
@@ -130,6 +168,7 @@ size_t trace_write(const struct trace *trace, FILE *out) {
     struct lane *lanes = NULL;
     size_t lane_count = 0, count;
     struct event *events = events_make(trace, &count);
+    add_engines(events, &count);
     for (size_t i = 0; i < count; i++) {
         events[i].lane = lane_for(&events[i], &lanes, &lane_count);
         lanes[events[i].lane].end_ns = events[i].end_ns;

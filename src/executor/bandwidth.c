@@ -189,21 +189,31 @@ static enum svmx_status measure_all(struct measure *measure) {
 
 /* ---- the errand --------------------------------------------------------------------------------------------------- */
 
-static void run_errand(struct svmx__work *work) {
-    struct measure *measure = (struct measure *)(void *)work;
-    measure->life = svmx__life_of(measure->device);
-    measure->status = measure_all(measure);
-    free_all(measure);
+static void end(struct measure *measure, enum svmx_status status) {
     pthread_mutex_lock(&measure->lock);
+    measure->status = status;
     measure->done = true;
     pthread_cond_signal(&measure->changed); /* under the lock: it goes once the other one has seen `done` */
     pthread_mutex_unlock(&measure->lock);
 }
 
+static void run_errand(struct svmx__work *work) {
+    struct measure *measure = (struct measure *)(void *)work;
+    measure->life = svmx__life_of(measure->device);
+    const enum svmx_status status = measure_all(measure);
+    free_all(measure);
+    svmx__post_drop(work);
+    end(measure, status);
+}
+
+/* The driver never returned: what it was given stays with it. */
+static void forsake(struct svmx__work *work) { end((struct measure *)(void *)work, SVMX_TIMEOUT); }
+
 static void have_run(struct measure *measure) {
     pthread_mutex_init(&measure->lock, NULL); /* neither can fail with default attributes */
     pthread_cond_init(&measure->changed, NULL);
     measure->errand.run = run_errand;
+    measure->errand.forsake = forsake;
     svmx__queue_push(&measure->device->queue, &measure->errand.link);
     pthread_mutex_lock(&measure->lock);
     while (!measure->done) pthread_cond_wait(&measure->changed, &measure->lock);

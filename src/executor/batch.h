@@ -136,6 +136,10 @@ struct svmx__part {
 
     /* dispatch, collect */
     uint64_t ticket;
+    bool windowed, overlapped; /* it was in the window, and not alone */
+    bool retired;              /* the ticket is, with `outcome`, before collect came to it */
+    enum svmx_status outcome;
+    uint64_t ahead_ns; /* when the launch ahead of it in the window was over; 0: there was none */
     struct svmx_timing timing;
     uint64_t device_ns; /* what learn believes of it; 0: nothing */
     enum svmx_status status;
@@ -236,9 +240,12 @@ struct svmx_batch {
     int eventfd;
 
     /* Progress. */
-    bool verified;          /* this run's launches are compared, so that each is one of its own */
-    bool counted;           /* it holds a place in the queue (svmx_submit) */
-    atomic_bool answered;   /* every part has its results: receipts may be read */
+    bool verified;                    /* this run's launches are compared, so that each is one of its own */
+    bool counted;                     /* it holds a place in the queue (svmx_submit) */
+    bool in_order;                    /* it is done after those before it, and before those behind it: */
+    struct svmx_batch *next_in_order; /* under admission, as is: */
+    bool is_over;                     /* it has its status, and waits for its turn */
+    atomic_bool answered;             /* every part has its results: receipts may be read */
     atomic_bool failed;     /* a part has no results: no memory for those that are left to the library, or the policy */
     uint32_t level;         /* that is running */
     atomic_uint parts_left; /* of this level; who takes the last one goes on */

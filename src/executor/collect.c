@@ -17,21 +17,42 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What is left of its time. That counts from when it was handed over, or from when the launch ahead of it was over. */
+static uint64_t left_of(const struct svmx__part *part, const struct svmx__deadline *deadline) {
+    const uint64_t from = part->ahead_ns > part->dispatch_ns ? part->ahead_ns : part->dispatch_ns;
+    const uint64_t end = deadline->ns < UINT64_MAX - from ? from + deadline->ns : UINT64_MAX, now = svmx__clock_ns();
+    return now < end ? end - now : 0;
+}
+
+/* Waits for so long; a driver that takes more is given what is `left` of the part's time. */
+static enum svmx_status ask(struct svmx__part *part, uint64_t ns, uint64_t left) {
+    const struct svmx_backend *instance = &part->life->backend->instance;
+    struct svmx_timing timing = part->timing; /* not the part's: who never comes back does not answer into it */
+    svmx__call_begin(part->life, left);
+    const enum svmx_status status = instance->ops->wait(instance->self, part->device->index, part->ticket, ns, &timing);
+    svmx__call_end();
+    part->timing = timing;
+    return status;
+}
+
 /* A final status of the ticket, or TIMEOUT. */
 static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct svmx__deadline *deadline) {
-    struct svmx__device *device = part->device;
-    const struct svmx_backend *instance = &part->life->backend->instance;
-    const uint64_t end = deadline->ns < UINT64_MAX - part->dispatch_ns ? part->dispatch_ns + deadline->ns : UINT64_MAX;
+    if (part->retired) return part->outcome;
     for (;;) {
-        uint64_t now = svmx__clock_ns();
-        uint64_t left = now < end ? end - now : 0;
-        struct svmx_timing timing = part->timing;
-        svmx__call_begin(part->life, left);
-        enum svmx_status status = instance->ops->wait(instance->self, device->index, part->ticket, left, &timing);
-        svmx__call_end();
-        part->timing = timing;
+        const uint64_t left = left_of(part, deadline);
+        const enum svmx_status status = ask(part, left, left);
         if (status != SVMX_TIMEOUT || left == 0) return status;
     }
+}
+
+bool svmx__collect_look(struct svmx__part *part, uint64_t ns) {
+    if (!part->ticket || svmx__life_is_abandoned(part->life)) return true;
+    const struct svmx__deadline deadline = svmx__deadline_of(part);
+    const uint64_t left = left_of(part, &deadline);
+    if (left <= ns) return true; /* collect waits for the rest */
+    part->outcome = ask(part, ns, left);
+    part->retired = part->outcome != SVMX_TIMEOUT;
+    return part->retired;
 }
 
 /* Takes results from the staging buffer to where the caller wants them, or leaves them there for the caller to look at.
@@ -88,7 +109,15 @@ static enum svmx_status refuse_ticket(struct svmx__part *part, enum svmx_status 
     return status == SVMX_OK ? SVMX_ERR_BACKEND : status;
 }
 
+/* The launch ahead of it in the window was kept past its deadline: its instance is asked for nothing more. */
+static enum svmx_status leave_ticket(struct svmx__part *part) {
+    (void)snprintf(part->reason, sizeof part->reason, "%s kept a launch ahead of it past its deadline",
+                   part->device->info.name);
+    return SVMX_TIMEOUT;
+}
+
 static enum svmx_status retire_ticket(struct svmx__part *part) {
+    if (!part->retired && part->windowed && svmx__life_is_abandoned(part->life)) return leave_ticket(part);
     const struct svmx__deadline deadline = patience_with(part);
     enum svmx_status status = wait_for_ticket(part, &deadline);
     if (status != SVMX_OK) note_wait_failure(part, status, &deadline);
@@ -111,6 +140,7 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
     enum svmx_status status = so_far;
     if (status == SVMX_OK && part->ticket != 0) status = retire_ticket(part);
     part->done_ns = svmx__clock_ns();
+    if (part->windowed) part->device->window.over_ns = part->done_ns;
     part->compared = false;
     part->compare_ns = 0;
     if (status == SVMX_OK && !part->device->host_memory && !part->stretched) status = svmx__guard_check(part);

@@ -43,10 +43,9 @@ static void ring(const struct svmx_batch *batch) {
     (void)written;
 }
 
-void svmx__complete(struct svmx_batch *batch, enum svmx_status status) {
-    count(batch, status);
-    svmx__buffers_end(batch);
-    batch->status = status;
+/* The caller has it from now on. */
+static void deliver(struct svmx_batch *batch) {
+    const enum svmx_status status = batch->status;
     atomic_store_explicit(&batch->answered, status == SVMX_OK, memory_order_release);
     if (batch->done) batch->done(batch, status, batch->done_user);
     if (batch->counted) leave_queue(batch->executor);
@@ -56,6 +55,51 @@ void svmx__complete(struct svmx_batch *batch, enum svmx_status status) {
     pthread_cond_broadcast(&batch->finished);
     pthread_mutex_unlock(&batch->lock);
 }
+
+/* ---- in order ------------------------------------------------------------------------------------------------------ */
+
+void svmx__join_order(struct svmx_batch *batch) {
+    struct svmx_executor *executor = batch->executor;
+    batch->next_in_order = NULL;
+    batch->is_over = false;
+    pthread_mutex_lock(&executor->admission);
+    if (executor->first_in_order)
+        executor->last_in_order->next_in_order = batch;
+    else
+        executor->first_in_order = batch;
+    executor->last_in_order = batch;
+    pthread_mutex_unlock(&executor->admission);
+}
+
+/* One thread delivers at a time, so that callbacks come in order too; whoever ends a batch meanwhile leaves it to that one.
+ * Each batch holds its place in the queue until it is delivered, and the executor waits for its threads: it stays. */
+static void deliver_in_order(struct svmx_batch *batch) {
+    struct svmx_executor *executor = batch->executor;
+    struct svmx_batch *first;
+    pthread_mutex_lock(&executor->admission);
+    batch->is_over = true;
+    while (!executor->delivers && (first = executor->first_in_order) && first->is_over) {
+        executor->first_in_order = first->next_in_order;
+        executor->delivers = true;
+        pthread_mutex_unlock(&executor->admission);
+        deliver(first);
+        pthread_mutex_lock(&executor->admission);
+        executor->delivers = false;
+    }
+    pthread_mutex_unlock(&executor->admission);
+}
+
+void svmx__complete(struct svmx_batch *batch, enum svmx_status status) {
+    count(batch, status);
+    svmx__buffers_end(batch);
+    batch->status = status;
+    if (batch->in_order)
+        deliver_in_order(batch);
+    else
+        deliver(batch);
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------------------- */
 
 enum svmx_status svmx_poll(svmx_batch_t *batch) {
     if (!batch) return SVMX_ERR_ARGUMENT;

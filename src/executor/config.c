@@ -90,6 +90,8 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
     [SVMX__STATS_DIR] = {"stats_dir", "SUPERVM_STATS_DIR", "off",
                          "folder for a file of counters that is kept up to date, absolute; off = none", FOLDER, 0, 0,
                          FIELD(stats_dir)},
+    [SVMX__WINDOW] = {"window", "SUPERVM_WINDOW", "3", "launches that a device with memory of its own has at once",
+                      NUMBER, 1, SVMX__MAX_WINDOW, FIELD(window)},
 };
 
 /* An absolute path or "off". */

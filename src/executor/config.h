@@ -37,8 +37,12 @@ enum svmx__setting {
     SVMX__LOAD_WARNING,
     SVMX__LOAD_CRITICAL,
     SVMX__STATS_DIR,
+    SVMX__WINDOW,
     SVMX__SETTING_COUNT
 };
+
+/* The most that the setting window may be. */
+enum { SVMX__MAX_WINDOW = 16 };
 
 struct svmx__config {
     /* As text, for showing and for text settings. Owned. */

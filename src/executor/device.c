@@ -129,6 +129,7 @@ static void device_init(struct svmx__device *device, struct svmx_executor *execu
     device->host_memory = (found->info.flags & SVMX_DEVICE_HOST_MEMORY) != 0;
     svmx__health_init(&device->health);
     svmx__life_begin(device, found->backend);
+    svmx__window_init(device);
 }
 
 enum svmx_status svmx__devices_find(struct svmx_executor *executor, struct svmx__text *why) {
@@ -161,12 +162,24 @@ free_search:
 
 /* ---- submitters ---------------------------------------------------------------------------------------------- */
 
+/* What comes next. While launches are under way they are looked after, and what comes meanwhile follows them. */
+static struct svmx__link *next_of(struct svmx__device *device) {
+    const struct svmx__window *window = &device->window;
+    while (window->count) {
+        struct svmx__link *link = window->count < window->depth ? svmx__queue_try(&device->queue) : NULL;
+        if (link) return link;
+        svmx__pipeline_turn(device);
+    }
+    return svmx__queue_pop(&device->queue);
+}
+
 static void *submitter_main(void *user) {
     struct svmx__device *device = user;
     struct svmx__link *link;
-    while ((link = svmx__queue_pop(&device->queue))) {
+    while ((link = next_of(device))) {
         struct svmx__work *work = (struct svmx__work *)(void *)link;
         svmx__post_hold(work);
+        if (work->run != svmx__pipeline_part) svmx__pipeline_drain(device); /* it has the device to itself */
         work->run(work);
     }
     return NULL;

@@ -27,6 +27,7 @@
 #include "executor/post.h"
 #include "executor/record.h"
 #include "executor/tally.h"
+#include "executor/window.h"
 #include "ops/operations.h"
 #include "plugin/registry.h"
 #include <stdatomic.h>
@@ -103,6 +104,7 @@ struct svmx__device {
     struct svmx__queue queue;          /* of parts */
     struct svmx__post *post; /* of the submitter, which pops the queue; the only one that submits, unless inline_ */
     bool has_submitter;
+    struct svmx__window window;     /* the submitter's */
     struct svmx__builder builder;   /* unless inline_ */
     uint8_t chosen[SVMX__OP_LIMIT]; /* 1 + the variant that was fastest, by operation; 0: not known. The builder's. */
 
@@ -169,12 +171,15 @@ struct svmx_executor {
     struct svmx__contention contention;
     struct svmx__stats_folder stats_folder;
 
-    pthread_mutex_t admission; /* guards under_way, looking */
+    pthread_mutex_t admission; /* guards under_way, looking, and what is in order */
     pthread_cond_t room;       /* under_way went down, or looking is over */
     uint32_t under_way;        /* batches between svmx_submit and completion */
     bool looking;              /* somebody looks at posts, or takes over from one */
     uint64_t patience_ns;      /* a call of a driver that takes longer than it was allowed and this never returns */
     void (*unmake)(struct svmx_executor *executor); /* of svmx__post_unmake */
+    /* Those that are to be done in order, the oldest first; guarded by admission. */
+    struct svmx_batch *first_in_order, *last_in_order;
+    bool delivers; /* a thread is at it: it goes on until the first is not over */
 
     _Atomic uint64_t look_ns;    /* when the next device has rested; recovery.c */
     _Atomic uint64_t stopped_ns; /* 0, or what time it is for rests: tests let it pass */
@@ -315,11 +320,18 @@ enum svmx_status svmx__compare(struct svmx__part *part);
 struct svmx__part;
 struct svmx__work;
 void svmx__pipeline_part(struct svmx__work *work);
+/* Looks after the oldest part of a device's window, which is not empty: collects it, or gives up after a moment where the
+ * window has room, so that what came meanwhile can be handed over. */
+void svmx__pipeline_turn(struct svmx__device *device);
+/* Collects all of them. */
+void svmx__pipeline_drain(struct svmx__device *device);
 
 /* ---- completion.c ---- */
 
 /* Ends a batch: counters, callback, eventfd, and last the hand-over to the caller. The batch may be gone afterwards. */
 void svmx__complete(struct svmx_batch *batch, enum svmx_status status);
+/* From now on those that join later are done after it. Before its first part starts. */
+void svmx__join_order(struct svmx_batch *batch);
 
 /* ---- bucket.c ---- */
 

@@ -38,32 +38,42 @@ static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
     return good ? sum : 0;
 }
 
-/* The first launch of an operation of about that size on a device with memory of its own: it fills pools. */
-static bool is_first(struct svmx__part *part) {
-    if (part->device->host_memory) return false;
+/* The first launch of an operation of about that size on a device: where that has memory of its own it fills pools. */
+static bool is_first(const struct svmx__part *part) {
     const uint64_t bit = UINT64_C(1) << svmx__cell_lanes(svmx__cell_of(part->units, part->work));
     _Atomic uint64_t *launched = &part->device->launched[part->op->id];
     if (atomic_load_explicit(launched, memory_order_relaxed) & bit) return false;
     return !(atomic_fetch_or_explicit(launched, bit, memory_order_relaxed) & bit);
 }
 
+/* What a launch took for itself: not what it waited for those ahead of it in the window. */
+static uint64_t own_ns(const struct svmx__part *part, uint64_t run_ns) {
+    const uint64_t waited_ns = svmx__clock_since(part->ahead_ns, part->dispatch_ns);
+    return run_ns > waited_ns ? run_ns - waited_ns : 0;
+}
+
 static struct svmx__sample sample_of(struct svmx__part *part, uint64_t run_ns) {
+    const uint64_t own = own_ns(part, run_ns);
     const uint64_t by_device = device_ns(part, run_ns), copied = part->timing.copy_in_ns + part->timing.copy_out_ns;
     const uint64_t host = svmx__clock_since(part->dispatch_ns, part->start_ns) +
                           svmx__clock_since(part->end_ns, part->done_ns + part->compare_ns);
     part->device_ns = by_device;
-    struct svmx__sample sample = {.compute_ns = run_ns, .transfer_ns = host};
-    if (by_device)
-        sample = (struct svmx__sample){
-            .setup_ns = run_ns - by_device, .transfer_ns = host + copied, .compute_ns = part->timing.compute_ns};
+    struct svmx__sample sample = {.compute_ns = own, .transfer_ns = host};
+    if (by_device) /* copies that ran beside the launch ahead took none of its own time */
+        sample = (struct svmx__sample){.setup_ns = own > by_device ? own - by_device : 0,
+                                       .transfer_ns = host + copied,
+                                       .compute_ns = part->timing.compute_ns};
     sample.contended = atomic_load_explicit(&part->device->executor->contention.now, memory_order_relaxed);
     return sample;
 }
 
-/* Whether a launch that went as it was chosen is learned from. */
+/* Whether a launch that went as it was chosen is learned from. Of one among others only the device's clock can tell. */
 static bool is_worth_it(const struct svmx__part *part, uint64_t run_ns) {
+    if (part->overlapped && !part->device_ns) return false;
     if (part->answer.why == SVMX__WHY_PROBE || !part->device->host_memory) return true;
-    if (part->answer.expected_ns <= 0 || run_ns >= SHORT_NS) return true;
+    /* with one device nobody chooses, so nothing is expected */
+    const bool unknown = part->device->executor->routed == 1 ? is_first(part) : part->answer.expected_ns <= 0;
+    if (unknown || run_ns >= SHORT_NS) return true;
     return (part->done_ns >> 3) % SELDOM == 0; /* the clock's low digits are as good as dice */
 }
 
@@ -79,9 +89,9 @@ void svmx__learn(struct svmx__part *part) {
     const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
     const bool as_chosen = part->status == SVMX_OK && !part->redone && device->id == part->answer.device &&
                            !part->links && !part->stretched;
-    const bool learned = executor->routed > 1 && device->id < executor->routed && as_chosen && part->launches == 1 &&
+    const bool learned = device->id < executor->routed && as_chosen && part->launches == 1 &&
                          !executor->choices.frozen && is_worth_it(part, run_ns);
-    sample.first_use = part->status == SVMX_OK && is_first(part);
+    sample.first_use = part->status == SVMX_OK && !device->host_memory && is_first(part);
     svmx__receipt_write(part, learned, &sample);
     if (executor->config.number[SVMX__DEBUG]) svmx__receipt_say(part);
     if (part->chosen && (part->links || part->stretched)) /* the time is that of all of them */

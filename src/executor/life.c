@@ -63,7 +63,8 @@ static enum svmx_status device_memory_clear(void *user, struct svmx_memory *memo
     const struct svmx_submission submission = {.size = sizeof submission, .device = life->device->index, .list = &list};
     struct svmx_timing timing = {.size = sizeof timing};
     uint64_t ticket = 0;
-    const uint64_t limit_ns = life->device->executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
+    const uint64_t ahead = life->device->window.count; /* launches that it waits for */
+    const uint64_t limit_ns = (1 + ahead) * life->device->executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
     const uint64_t start_ns = svmx__clock_ns();
     svmx__call_begin(life, limit_ns);
     enum svmx_status status = instance->ops->submit(instance->self, &submission, &ticket);

@@ -72,4 +72,5 @@ libsvmx_core_la_SOURCES += \
 	%D%/trial.c \
 	%D%/verify.c \
 	%D%/weigh.c \
+	%D%/window.c %D%/window.h \
 	%D%/words.c %D%/words.h

@@ -4,6 +4,7 @@
  *   svmx_run, svmx_submit     submit, bucket          once, in the caller's thread
  *     start_level             route                   for every part of a level
  *       run_part              stage, dispatch, collect (again on another device after a failure), learn
+ *       start, finish         the same of a part in the window of its device: others are handed over between the two
  *
  * A part for an inline device runs in the caller's thread under svmx_run; every other part goes through its device's
  * queue to its submitter. Who finishes the last part of a level starts the next one, who finishes the last level
@@ -20,6 +21,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* How long the submitter looks at the oldest part of a window that has room before it looks for what came meanwhile: half
+ * of what that has taken so far, within these. To be woken costs some us, and that core may be the device's. */
+#define LOOK_MIN_NS UINT64_C(200000)
+#define LOOK_MAX_NS UINT64_C(2000000)
 
 /* The part has no results: then the batch fails as a whole. */
 static void fail(struct svmx__part *part) {
@@ -52,10 +58,13 @@ static uint32_t readbacks_of(const struct svmx__part *part) {
     return count;
 }
 
-static enum svmx_status run_stages(struct svmx__part *part) {
-    enum svmx_status status = svmx__stage(part);
-    if (status == SVMX_OK) status = svmx__dispatch(part);
-    status = svmx__collect(part, status);
+static enum svmx_status begin_stages(struct svmx__part *part) {
+    const enum svmx_status status = svmx__stage(part);
+    return status == SVMX_OK ? svmx__dispatch(part) : status;
+}
+
+static enum svmx_status end_stages(struct svmx__part *part, enum svmx_status so_far) {
+    const enum svmx_status status = svmx__collect(part, so_far);
     if (status != SVMX_OK) return status;
     part->launches++;
     part->readbacks += readbacks_of(part);
@@ -107,23 +116,30 @@ static enum svmx_status run_halves(struct svmx__part *part) {
     return status;
 }
 
-static enum svmx_status run_on_device(struct svmx__part *part) {
-    enum svmx_status status = run_stages(part);
+static enum svmx_status end_on_device(struct svmx__part *part, enum svmx_status so_far) {
+    enum svmx_status status = end_stages(part, so_far);
     bool can_halve = !part->device->host_memory && part->task_count > 1 && !part->library_bytes;
     return status == SVMX_ERR_MEMORY && can_halve ? run_halves(part) : status;
 }
 
-/* Stages 4 to 7 of all levels of a stretch. If that fails, go_on has its first level begin anew. */
-static void run_stretch(struct svmx__part *head) {
-    head->start_ns = svmx__clock_ns();
-    head->status = svmx__stretch_run(head);
+static enum svmx_status run_on_device(struct svmx__part *part) { return end_on_device(part, begin_stages(part)); }
+
+/* Stages 6 and 7 of all levels of a stretch. If that fails, go_on has its first level begin anew. */
+static void end_stretch(struct svmx__part *head, enum svmx_status so_far) {
+    head->status = svmx__stretch_end(head, so_far);
     if (head->status != SVMX_OK) return;
     head->end_ns = svmx__clock_ns();
     svmx__learn(head);
 }
 
-/* Whatever became of it: its results are in place, or the batch fails. */
-static void conclude(struct svmx__part *part) {
+static enum svmx_status run_once(struct svmx__part *part) {
+    return part->links ? svmx__chain_run(part) : run_on_device(part);
+}
+
+/* After the first device: others where it failed, then stage 7. Ends with the results in place: the last device to try is
+ * the reference code. */
+static void settle(struct svmx__part *part) {
+    while (!part->refused && svmx__route_again(part)) part->status = run_once(part);
     if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
         fail(part);
     else if (part->status != SVMX_OK)
@@ -132,22 +148,7 @@ static void conclude(struct svmx__part *part) {
     svmx__learn(part);
 }
 
-/* Stages 4 to 7. Ends with the results in place: the last device to try is the reference code. */
-static void run_part(struct svmx__part *part) {
-    if (part->stretched) {
-        run_stretch(part);
-        return;
-    }
-    part->start_ns = part->queued_ns ? svmx__clock_ns() : 0;
-    /* each launch of a device that is watched is compared, and what passes cannot be */
-    if (part->links && svmx__health_is_watched(&part->device->health)) svmx__chain_undo(part);
-    if (!part->refused) do {
-            part->status = part->links ? svmx__chain_run(part) : run_on_device(part);
-        } while (svmx__route_again(part));
-    conclude(part);
-}
-
-/* The same of a part whose thread was given up inside a call of the driver: from the failure on. */
+/* A part whose thread was given up inside a call of the driver: from the failure on. */
 static void run_elsewhere(struct svmx__part *part) {
     struct svmx_batch *batch = part->batch;
     svmx__set_aside(part);
@@ -160,8 +161,20 @@ static void run_elsewhere(struct svmx__part *part) {
         return;
     }
     if (part->links) svmx__chain_undo(part);
-    while (svmx__route_again(part)) part->status = run_on_device(part);
-    conclude(part);
+    settle(part);
+}
+
+/* Stages 4 to 7. */
+static void run_part(struct svmx__part *part) {
+    part->start_ns = part->queued_ns ? svmx__clock_ns() : 0;
+    if (part->stretched) {
+        end_stretch(part, svmx__stretch_begin(part));
+        return;
+    }
+    /* each launch of a device that is watched is compared, and what passes cannot be */
+    if (part->links && svmx__health_is_watched(&part->device->health)) svmx__chain_undo(part);
+    if (!part->refused) part->status = run_once(part);
+    settle(part);
 }
 
 /* true: that was the last part of its level, and the level is the caller's of this function to go on from. */
@@ -280,6 +293,73 @@ static void go_on(struct svmx_batch *batch, bool here) {
     } while (start_level(batch, here));
 }
 
+/* ---- in the submitter ---------------------------------------------------------------------------------------------- */
+
+/* A part is over, on whichever device. */
+static void leave(struct svmx__device *device, struct svmx__part *part, bool cancelled) {
+    struct svmx_batch *batch = part->batch;
+    svmx__post_drop(&part->errand);
+    atomic_fetch_sub_explicit(&device->pending, 1, memory_order_relaxed);
+    if (!was_last(batch)) return;
+    if (cancelled)
+        svmx__complete(batch, SVMX_CANCELLED);
+    else
+        go_on(batch, false);
+}
+
+/* Stages 6 and 7 of a part of the window, or of one that did not get into it. */
+static void finish(struct svmx__device *device, struct svmx__part *part, enum svmx_status so_far) {
+    if (part->stretched) {
+        end_stretch(part, so_far);
+    } else {
+        part->status = end_on_device(part, so_far);
+        settle(part);
+    }
+    leave(device, part, false);
+}
+
+static void finish_oldest(struct svmx__device *device) {
+    struct svmx__part *part = svmx__window_pop(device);
+    part->ahead_ns = device->window.over_ns;
+    finish(device, part, SVMX_OK);
+}
+
+void svmx__pipeline_turn(struct svmx__device *device) {
+    struct svmx__part *oldest = device->window.parts[0];
+    const uint64_t waited_ns = svmx__clock_since(svmx__clock_ns(), oldest->dispatch_ns);
+    uint64_t look_ns = waited_ns / 2;
+    if (look_ns < LOOK_MIN_NS) look_ns = LOOK_MIN_NS;
+    if (look_ns > LOOK_MAX_NS) look_ns = LOOK_MAX_NS;
+    if (device->window.count == device->window.depth || svmx__collect_look(oldest, look_ns)) finish_oldest(device);
+}
+
+void svmx__pipeline_drain(struct svmx__device *device) {
+    while (device->window.count) finish_oldest(device);
+}
+
+/* What failed beside others may go well alone: they hold memory, and places in the driver's queue. */
+static void start_alone(struct svmx__device *device, struct svmx__part *part, enum svmx_status failure) {
+    (void)(part->stretched ? svmx__stretch_collect(part, failure) : svmx__collect(part, failure));
+    part->pipeline = NULL; /* it is not pinned any more */
+    part->copied_bytes = 0;
+    svmx__pipeline_drain(device);
+    run_part(part);
+    leave(device, part, false);
+}
+
+/* Stages 4 and 5: then it is in the window, or over. */
+static void start(struct svmx__device *device, struct svmx__part *part) {
+    while (svmx__window_holds_up(part)) finish_oldest(device);
+    part->start_ns = svmx__clock_ns();
+    const enum svmx_status status = part->stretched ? svmx__stretch_begin(part) : begin_stages(part);
+    if (status == SVMX_OK)
+        svmx__window_push(part);
+    else if (device->window.count)
+        start_alone(device, part, status);
+    else
+        finish(device, part, status);
+}
+
 void svmx__pipeline_part(struct svmx__work *work) {
     struct svmx__part *part = (struct svmx__part *)(void *)work;
     struct svmx_batch *batch = part->batch;
@@ -290,17 +370,17 @@ void svmx__pipeline_part(struct svmx__work *work) {
     bool cancelled = !atomic_compare_exchange_strong_explicit(&batch->state, &state, SVMX__RUNNING,
                                                               memory_order_acq_rel, memory_order_acquire) &&
                      state == SVMX__CANCELLING;
-    if (!cancelled)
+    if (!cancelled && svmx__window_takes(part)) {
+        start(device, part);
+        return;
+    }
+    if (!cancelled) {
+        svmx__pipeline_drain(device);
         run_part(part);
-    else if (part->chosen)
+    } else if (part->chosen) {
         svmx__uncharge(&batch->executor->choices, &part->answer, 0);
-    svmx__post_drop(work);
-    atomic_fetch_sub_explicit(&device->pending, 1, memory_order_relaxed);
-    if (!was_last(batch)) return;
-    if (cancelled)
-        svmx__complete(batch, SVMX_CANCELLED);
-    else
-        go_on(batch, false);
+    }
+    leave(device, part, cancelled);
 }
 
 /* By who looked at posts: the submitter that had it never comes back. */
@@ -334,6 +414,8 @@ static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
     batch->error.line[0] = '\0';
     atomic_store_explicit(&batch->failed, false, memory_order_relaxed);
     batch->level = 0;
+    batch->in_order = (flags & SVMX_SUBMIT_IN_ORDER) != 0;
+    if (batch->in_order) svmx__join_order(batch);
     if (batch->level_count == 0)
         svmx__complete(batch, SVMX_OK);
     else if (start_level(batch, here))
@@ -349,10 +431,11 @@ enum svmx_status svmx_run(svmx_batch_t *batch) {
 
 enum svmx_status svmx_submit(svmx_batch_t *batch, uint32_t flags) {
     if (!batch) return SVMX_ERR_ARGUMENT;
-    if (flags & ~(uint32_t)SVMX_SUBMIT_NONBLOCK) {
+    const uint32_t known = SVMX_SUBMIT_NONBLOCK | SVMX_SUBMIT_IN_ORDER;
+    if (flags & ~known) {
         if (svmx_poll(batch) == SVMX_BUSY) return SVMX_ERR_STATE;
         return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT, "flags is 0x%x: this version knows none but 0x%x", flags,
-                          (unsigned)SVMX_SUBMIT_NONBLOCK);
+                          (unsigned)known);
     }
     return enter(batch, false, flags);
 }

@@ -124,6 +124,7 @@ static void look_at_submitter(struct svmx__device *device) {
     }
     if (!svmx__post_leave(gone)) return;
     device->post = NULL;
+    device->window.count = 0; /* they are among what it holds */
     abandon(gone, device);
     (void)svmx__submitter_open(device);
     for (struct svmx__work *work = gone->held, *next; work; work = next) {

@@ -101,6 +101,8 @@ static void add_times(struct line *line, const struct svmx_receipt *receipt) {
     add_number(line, "setup_ns", receipt->setup_ns);
     add_number(line, "transfer_ns", receipt->transfer_ns);
     add_number(line, "compute_ns", receipt->compute_ns);
+    add_number(line, "upload_ns", receipt->upload_ns);
+    add_number(line, "device_ns", receipt->device_ns);
     add_number(line, "wait_ns", receipt->wait_ns);
     add_number(line, "stage_ns", receipt->stage_ns);
     add_number(line, "run_ns", receipt->run_ns);

@@ -227,7 +227,8 @@ enum svmx_status svmx__stage(struct svmx__part *part) {
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     part->command_count = 0;
     part->dispatch_ns = 0;
-    part->pinned = false;
+    part->pinned = part->windowed = part->overlapped = part->retired = false;
+    part->ahead_ns = 0;
     part->block = NULL;
     if (part->batch) part->life = svmx__life_of(device);
     if (atomic_load_explicit(&part->life->over, memory_order_relaxed)) { /* given up while the part was in its queue */

@@ -49,6 +49,8 @@ enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_
 /* 6. Waits for the ticket up to the deadline, takes the results, gives memory back. `so_far` is what the stages before
  * said; returns what became of the part on this device, and leaves the reason of a failure in part->reason. */
 enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far);
+/* Waits for a part of the window for so long at most. true: it is over, or as good as; collect will not wait for long. */
+bool svmx__collect_look(struct svmx__part *part, uint64_t ns);
 
 /* What the driver still has of a part is left to it. */
 void svmx__set_aside(struct svmx__part *part);

@@ -156,7 +156,8 @@ static enum svmx_status stage_all(struct svmx__part *head, struct svmx__commands
     uint64_t scratch_bytes;
     head->staging_in = head->staging_out = head->inputs = head->outputs = head->scratch = NULL;
     head->block = NULL;
-    head->dispatch_ns = 0;
+    head->dispatch_ns = head->ahead_ns = 0;
+    head->windowed = head->overlapped = head->retired = false;
     enum svmx_status status = prepare_all(head, &scratch_bytes);
     if (status != SVMX_OK) return status;
     choose_buffers(head);
@@ -253,16 +254,25 @@ void svmx__stretch_forsake(struct svmx__part *head) {
     fall_apart(head, head->status);
 }
 
-enum svmx_status svmx__stretch_run(struct svmx__part *head) {
+enum svmx_status svmx__stretch_begin(struct svmx__part *head) {
     struct svmx__commands list;
+    const enum svmx_status status = stage_all(head, &list);
+    return status == SVMX_OK ? svmx__dispatch_list(head, list.commands, list.count) : status;
+}
+
+enum svmx_status svmx__stretch_collect(struct svmx__part *head, enum svmx_status so_far) {
     struct svmx__part *part;
-    enum svmx_status status = stage_all(head, &list);
-    if (status == SVMX_OK) status = svmx__dispatch_list(head, list.commands, list.count);
-    status = svmx__collect(head, status);
+    const enum svmx_status status = svmx__collect(head, so_far);
     for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++) {
         if (part->pinned && status != SVMX_TIMEOUT) svmx__pipeline_unpin(part->pipeline); /* else it may be running */
         part->pinned = false;
     }
+    return status;
+}
+
+enum svmx_status svmx__stretch_end(struct svmx__part *head, enum svmx_status so_far) {
+    struct svmx__part *part;
+    const enum svmx_status status = svmx__stretch_collect(head, so_far);
     if (status != SVMX_OK) {
         fall_apart(head, status);
         return status;

@@ -20,10 +20,14 @@ enum svmx_status svmx__stretches_begin(struct svmx_batch *batch);
  * and charged, and all others are `joined`. */
 bool svmx__stretch_join(struct svmx_batch *batch);
 
-/* The first part of a stretch: stages, dispatches and collects all of it, and learns from every part but the first. After an
- * error no part is joined any more and batch->stretch.apart is set: its first level is to begin anew. The first part is
- * routed to another device and has the failure in its receipt, but for MEMORY, which is nobody's failure. */
-enum svmx_status svmx__stretch_run(struct svmx__part *head);
+/* The first part of a stretch: stages and dispatches all of it. */
+enum svmx_status svmx__stretch_begin(struct svmx__part *head);
+/* Collects all of it; `so_far` is what begin said. After an error it may be begun anew. */
+enum svmx_status svmx__stretch_collect(struct svmx__part *head, enum svmx_status so_far);
+/* Likewise, and learns from every part but the first. After an error no part is joined any more and batch->stretch.apart is
+ * set: its first level is to begin anew. The first part is routed to another device and has the failure in its receipt, but
+ * for MEMORY, which is nobody's failure. */
+enum svmx_status svmx__stretch_end(struct svmx__part *head, enum svmx_status so_far);
 /* Its submitter was given up in the midst of it: it falls apart, as after a failure. */
 void svmx__stretch_forsake(struct svmx__part *head);
 

@@ -6,6 +6,8 @@ bench_programs = \
 	%D%/overhead \
 	%D%/chains \
 	%D%/signatures \
+	%D%/overlap \
+	%D%/overlap_opencl \
 	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs) $(watching_bench_programs) \
 	%D%/routing \
 	%D%/routing_devices \
@@ -38,6 +40,14 @@ endif
 virtual_time = %D%/regret.c %D%/regret.h %D%/virtual.c %D%/virtual.h %D%/workloads.c %D%/workloads.h
 %C%_routing_SOURCES = %D%/routing.c $(virtual_time) $(bench_common)
 %C%_routing_LDADD = libsvmx-core.la plugins/sim/libsim-model.la -lm
+
+# Suite overlap: a stream of batches; the model also by itself.
+%C%_overlap_SOURCES = %D%/overlap.c %D%/stream.c %D%/stream.h $(bench_common)
+%C%_overlap_CPPFLAGS = $(public_cppflags)
+%C%_overlap_LDADD = libsvmx.la plugins/sim/libsim-model.la -lm
+%C%_overlap_opencl_SOURCES = %D%/overlap_opencl.c %D%/stream.c %D%/stream.h $(bench_common)
+%C%_overlap_opencl_CPPFLAGS = $(public_cppflags)
+%C%_overlap_opencl_LDADD = libsvmx.la -lm
 
 # Suite ops: a program for each group of peers.
 ops_common = %D%/ops.c %D%/ops.h %D%/ops_team.c %D%/ops_team.h %D%/ops_others.c %D%/ops_others.h $(bench_common)

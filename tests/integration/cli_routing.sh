@@ -30,7 +30,7 @@ lines "run --receipt: what was run" "$work/log" "[(r['operation'], r['tasks'], r
     and all(a['number'] < b['number'] and a['time_ns'] <= b['time_ns'] for a, b in zip(l, l[1:]))"
 lines "run --receipt: the fields, in their order" "$work/log" "all(list(r) == 'number time_ns tag operation device backend name place modelled driver policy why tasks units work '
     'bucket bytes_in bytes_out copied_bytes launches redone reason learned first_use contended failed '
-    'fused stretch compared expected_ns setup_ns transfer_ns compute_ns wait_ns stage_ns run_ns collect_ns '
+    'fused stretch compared expected_ns setup_ns transfer_ns compute_ns upload_ns device_ns wait_ns stage_ns run_ns collect_ns '
     'result_hash candidates'.split() for r in l)"
 call run sum_f32 --size 2K --repeat 2 --device none --receipt - -q
 exits 0 && [ "$(grep -c '^{"number":' "$work/out")" -eq 3 ] && [ "$(grep -Ec '^[0-9a-f]{64}$' "$work/out")" -eq 1 ]
@@ -129,6 +129,11 @@ json "trace: lanes by device and stage, another where two overlap" 0 "sorted(($l
 json "trace: nothing overlaps in a lane, and times are microseconds from the first" 0 "(lambda x: all(a['ts'] + a['dur'] <= b['ts'] + 1e-9
     for a in x for b in x if a is not b and (a['pid'], a['tid']) == (b['pid'], b['tid']) and a['ts'] <= b['ts'])
     and [(e['ts'], e['dur']) for e in x if e['args']['number'] == 0] == [(0, 1), (1, 6), (7, 2)])([e for e in d['traceEvents'] if e['ph'] == 'X'])"
+sed 's/"candidates"/"upload_ns":3000,"device_ns":5000,"compute_ns":1500,"candidates"/' "$work/trace.log" >"$work/engines.log"
+call trace "$work/engines.log"
+json "trace: engines of a device, each with one launch after another" 0 "(lambda x: [(e['cat'], e['ts'], e['dur']) for e in x
+    if e['pid'] == 1 and e['tid'] > 5000 and e['args']['number'] < 2] == [('copying in', 1, 2), ('computing', 3, 1.5),
+    ('copying out', 4.5, 1.5), ('copying in', 5, 2), ('computing', 7, 1.5), ('copying out', 8.5, 1.5)])([e for e in d['traceEvents'] if e['ph'] == 'X'])"
 call trace "$work/trace.log" --output "$work/trace.json" --json
 json "trace --output --json" 0 "(d['receipts'], d['lanes'], d['bad_lines']) == (3, 6, 0)"
 { cat "$work/trace.log"; echo '{"number":3}'; echo; echo '{"time_ns":12,"device":"x"'; } >"$work/bad.log"

@@ -68,6 +68,7 @@ struct fake_ticket {
 static struct fake {
     uint32_t flags; /* enum svmx_device_flags */
     uint64_t max_alloc_bytes, memory_bytes;
+    uint32_t max_in_flight;
     bool gate_closed;          /* tickets do not finish while it is */
     unsigned stuck;            /* enum fake_stuck */
     bool forgets_gate;         /* wait says TIMEOUT at once instead of waiting for the gate */
@@ -195,7 +196,8 @@ static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx
                                       .threads = 1,
                                       .alignment = 64,
                                       .memory_bytes = fake.memory_bytes,
-                                      .max_alloc_bytes = fake.max_alloc_bytes};
+                                      .max_alloc_bytes = fake.max_alloc_bytes,
+                                      .max_in_flight = fake.max_in_flight};
     if (fake.driver) strcpy(info->driver, fake.driver);
     return SVMX_OK;
 }

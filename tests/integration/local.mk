@@ -24,7 +24,8 @@ criterion_suites += \
 	%D%/test_stuck \
 	%D%/test_tenants \
 	%D%/test_trial \
-	%D%/test_verify
+	%D%/test_verify \
+	%D%/test_window
 EXTRA_DIST += %D%/abandons.h %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
 
 if BUILD_METRICS

@@ -102,6 +102,7 @@ Test(watching, what_waits_is_seen) {
     struct svmx_options options = fake_options();
     fake_start();
     options.timeout_ms = 60000;
+    options.window = 1;
     svmx_executor_t *executor = open_with(&options);
     cr_assert_eq(run_trial(executor).device, 0);
     fake_gate(true);

@@ -17,7 +17,8 @@ static void set_up(void) {
                                             "SUPERVM_LEARN",        "SUPERVM_RECEIPTS",       "SUPERVM_PROBE_PERCENT",
                                             "SUPERVM_PROFILE",      "SUPERVM_TIMEOUT_MIN_MS", "SUPERVM_DEBUG",
                                             "SUPERVM_ISOLATE",      "SUPERVM_DRIVER_PROBE",   "SUPERVM_VERIFY",
-                                            "SUPERVM_LOAD_WARNING", "SUPERVM_LOAD_CRITICAL",  "SUPERVM_STATS_DIR"};
+                                            "SUPERVM_LOAD_WARNING", "SUPERVM_LOAD_CRITICAL",  "SUPERVM_STATS_DIR",
+                                            "SUPERVM_WINDOW"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 
@@ -52,6 +53,7 @@ Test(config, defaults) {
     cr_assert_eq(config.number[SVMX__TIMEOUT_MIN_MS], 50);
     cr_assert_eq(config.number[SVMX__LOAD_WARNING], 70);
     cr_assert_eq(config.number[SVMX__LOAD_CRITICAL], 90);
+    cr_assert_eq(config.number[SVMX__WINDOW], 3);
     cr_assert_eq(config.number[SVMX__LOG_LEVEL], SVMX_LOG_WARN);
     for (int i = 0; i < SVMX__SETTING_COUNT; i++) cr_assert_eq(config.source[i], SVMX_FROM_DEFAULT);
     svmx__config_free(&config);

@@ -378,6 +378,59 @@ Test(opencl_backend, as_many_tickets_as_promised_and_no_more) {
     close_backend();
 }
 
+/* A device with memory of its own: copies are in queues beside that of kernels, and each ticket is in order all the same. */
+Test(opencl_backend, a_card_copies_beside_its_kernels) {
+    enum { OPEN = 4 };
+    struct add adds[OPEN];
+    uint64_t tickets[OPEN];
+    use_layer();
+    setenv("SVMX_LAYER_CARD", "1", 1);
+    open_backend();
+    for (int i = 0; i < OPEN; i++) cr_assert_eq(add_make(&adds[i], 0), SVMX_OK, "%s", last_error);
+    const struct ocl_device *device = &((struct ocl_backend *)backend.self)->devices[0];
+    cr_assert(!adds[0].shares && device->upload != device->queue && device->readback != device->queue &&
+              device->upload != device->readback);
+    for (int round = 0; round < 50; round++) {
+        for (int i = 0; i < OPEN; i++) cr_assert_eq(add_submit(&adds[i], &tickets[i]), SVMX_OK, "%s", last_error);
+        for (int i = 0; i < OPEN; i++) {
+            struct svmx_timing timing = {.size = sizeof timing};
+            cr_assert_eq(wait_for(0, tickets[round % 2 ? i : OPEN - 1 - i], &timing), SVMX_OK, "%s", last_error);
+            cr_expect(timing.copy_in_ns && timing.compute_ns && timing.copy_out_ns);
+        }
+        for (int i = 0; i < OPEN; i++) {
+            cr_assert(add_is_right(&adds[i]), "round %d, ticket %d", round, i);
+            memset(adds[i].host_out, 0, ADD_BYTES);
+        }
+    }
+    for (int i = 0; i < OPEN; i++) add_free(&adds[i]);
+    close_backend();
+}
+
+/* The second ticket reads back what the first wrote, from a queue that does not know of it. */
+Test(opencl_backend, a_card_waits_for_tickets_of_its_own) {
+    struct add add;
+    use_layer();
+    setenv("SVMX_LAYER_CARD", "1", 1);
+    open_backend();
+    cr_assert_eq(add_make(&add, 0), SVMX_OK);
+    const struct svmx_command_list first = {sizeof first, sizeof *add.commands, add.commands,
+                                            3}, /* without the copy out */
+        second = {sizeof second, sizeof *add.commands, add.commands + 4, 1};
+    for (int round = 0; round < 50; round++) {
+        uint64_t before, ticket;
+        const struct svmx_submission compute = {.size = sizeof compute, .list = &first};
+        cr_assert_eq(backend.ops->submit(backend.self, &compute, &before), SVMX_OK, "%s", last_error);
+        const struct svmx_submission read = {.size = sizeof read, .list = &second, .after = &before, .after_count = 1};
+        cr_assert_eq(backend.ops->submit(backend.self, &read, &ticket), SVMX_OK, "%s", last_error);
+        cr_assert_eq(wait_for(0, ticket, NULL), SVMX_OK);
+        cr_assert(add_is_right(&add), "round %d", round);
+        cr_assert_eq(wait_for(0, before, NULL), SVMX_OK);
+        memset(add.host_out, 0, ADD_BYTES);
+    }
+    add_free(&add);
+    close_backend();
+}
+
 Test(opencl_backend, an_empty_list_and_a_dispatch_of_nothing_are_done_at_once) {
     struct add add;
     uint64_t ticket;

@@ -44,6 +44,12 @@ static void with_copies(void) {
     setenv("SVMX_LAYER_ZERO", "0x1053", 1); /* no SVM */
 }
 
+/* Copies in queues of their own. */
+static void as_card(void) {
+    use_layer();
+    setenv("SVMX_LAYER_CARD", "1", 1);
+}
+
 Test(opencl_faults, no_context, .init = in_place) { fail_each("clCreateContext", -2, SVMX_ERR_DEVICE_LOST); }
 Test(opencl_faults, no_queue, .init = in_place) { fail_each("clCreateCommandQueue", -6, SVMX_ERR_MEMORY); }
 Test(opencl_faults, no_shared_memory, .init = in_place) { fail_each("clSVMAlloc", -4, SVMX_ERR_MEMORY); }
@@ -56,6 +62,35 @@ Test(opencl_faults, no_launch, .init = in_place) { fail_each("clEnqueueNDRangeKe
 Test(opencl_faults, no_flush, .init = in_place) { fail_each("clFlush", -36, SVMX_ERR_BACKEND); }
 Test(opencl_faults, illegal_access, .init = in_place) { fail_each("clGetEventInfo", -9999, SVMX_ERR_DEVICE_LOST); }
 Test(opencl_faults, device_gone, .init = in_place) { fail_each("clEnqueueNDRangeKernel", -2, SVMX_ERR_DEVICE_LOST); }
+
+Test(opencl_faults, no_queue_for_copies, .init = as_card) { fail_each("clCreateCommandQueue", -6, SVMX_ERR_MEMORY); }
+Test(opencl_faults, no_upload_beside_kernels, .init = as_card) {
+    fail_each("clEnqueueWriteBuffer", -5, SVMX_ERR_MEMORY);
+}
+Test(opencl_faults, no_launch_behind_an_upload, .init = as_card) {
+    fail_each("clEnqueueNDRangeKernel", -5, SVMX_ERR_MEMORY);
+}
+Test(opencl_faults, no_readback_behind_a_launch, .init = as_card) {
+    fail_each("clEnqueueReadBuffer", -5, SVMX_ERR_MEMORY);
+}
+Test(opencl_faults, no_flush_of_one_of_three_queues, .init = as_card) {
+    struct add add;
+    uint64_t ticket;
+    open_backend();
+    cr_assert_eq(add_make(&add, 0), SVMX_OK, "%s", last_error);
+    for (unsigned n = 1; n <= 3; n++) {
+        layer_fail("clFlush", n, -36);
+        cr_expect_eq(add_submit(&add, &ticket), SVMX_ERR_BACKEND, "call %u", n);
+        cr_expect_eq(layer_hits(), 1);
+        fail_no_more();
+        memset(add.host_out, 0, ADD_BYTES);
+        cr_assert_eq(add_submit(&add, &ticket), SVMX_OK, "%s", last_error);
+        cr_assert_eq(wait_for(0, ticket, NULL), SVMX_OK, "%s", last_error);
+        cr_expect(add_is_right(&add), "after call %u", n);
+    }
+    add_free(&add);
+    close_backend();
+}
 
 Test(opencl_faults, no_buffer, .init = with_copies) { fail_each("clCreateBuffer", -4, SVMX_ERR_MEMORY); }
 Test(opencl_faults, no_mapping, .init = with_copies) { fail_each("clEnqueueMapBuffer", -12, SVMX_ERR_MEMORY); }

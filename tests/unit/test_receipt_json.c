@@ -38,6 +38,8 @@ static struct svmx_receipt full(void) {
         .setup_ns = 9,
         .transfer_ns = 10,
         .compute_ns = 11,
+        .upload_ns = 14,
+        .device_ns = 15,
         .result_hash = 0xabc,
         .flags = SVMX_RECEIPT_CONTENDED,
         .candidate_count = 1,
@@ -70,6 +72,7 @@ Test(receipt_json, every_field_in_its_place) {
         "\"setup_ns\":9,"
         "\"transfer_ns\":10,"
         "\"compute_ns\":11,"
+        "\"upload_ns\":14,\"device_ns\":15,"
         "\"wait_ns\":1,\"stage_ns\":2,\"run_ns\":3,\"collect_ns\":4,\"result_hash\":\"0000000000000abc\","
         "\"candidates\":[{\"device\":0,\"backend\":\"reference\",\"name\":\"%s\",\"place\":\"host\","
         "\"modelled\":false,\"verdict\":\"chosen\",\"expected_ns\":12,\"backlog_ns\":13}]}",

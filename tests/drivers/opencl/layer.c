@@ -8,6 +8,7 @@
  *
  *   SVMX_LAYER_ZERO=PARAM          clGetDeviceInfo answers PARAM with zeros
  *   SVMX_LAYER_IDS=khr|nv|amd      the device has a UUID and a place on the PCI bus, told by that extension
+ *   SVMX_LAYER_CARD=1              it is a GPU with memory of its own
  *   SVMX_LAYER_USM=1               no SVM, but cl_intel_unified_shared_memory, made of the driver's SVM
  *
  * What changes while the driver's threads run is told by a function (dlopen of the same file finds it): a variable that
@@ -130,10 +131,15 @@ static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, 
                                       size_t *length) {
     const char *zero = getenv("SVMX_LAYER_ZERO");
     const cl_bitfield host_memory = CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL, none = 0;
+    const cl_device_type gpu = CL_DEVICE_TYPE_GPU;
+    const cl_bool unified = CL_FALSE;
     if (zero && strtoul(zero, NULL, 0) == what && value) {
         memset(value, 0, room);
         return CL_SUCCESS;
     }
+    if (wants("SVMX_LAYER_CARD", "1") && what == CL_DEVICE_TYPE) return answer(&gpu, sizeof gpu, room, value, length);
+    if (wants("SVMX_LAYER_CARD", "1") && what == CL_DEVICE_HOST_UNIFIED_MEMORY)
+        return answer(&unified, sizeof unified, room, value, length);
     if (what == CL_DEVICE_EXTENSIONS) return extensions(device, room, value, length);
     if (wants("SVMX_LAYER_USM", "1") && what == CL_DEVICE_SVM_CAPABILITIES)
         return answer(&none, sizeof none, room, value, length);

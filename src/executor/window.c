@@ -1,0 +1,84 @@
+/*
+ * window.c: see window.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/window.h"
+
+#include "executor/executor.h"
+#include <string.h>
+
+#define ON_CORES_BYTES (UINT64_C(4) << 20)
+
+void svmx__window_init(struct svmx__device *device) {
+    const uint64_t wanted = device->executor->config.number[SVMX__WINDOW];
+    const uint32_t most = device->info.max_in_flight;
+    device->window.depth = (uint32_t)wanted;
+    if (most && most < wanted) device->window.depth = most;
+    if (device->inline_ || device->host_memory) device->window.depth = 1;
+}
+
+bool svmx__window_takes(const struct svmx__part *part) {
+    const struct svmx__device *device = part->device;
+    return device->window.depth > 1 && !part->refused && !part->links && !part->batch->verified &&
+           !svmx__health_is_watched(&device->health);
+}
+
+/* ---- buffers ----------------------------------------------------------------------------------------------------- */
+
+/* Does it compute in the heap of the device? A second one there would be laid over the first. */
+static bool is_in_heap(const struct svmx__part *part) { return part->stretched && part->batch->use_count; }
+
+/* Do two batches name a buffer that one of them writes? Levels of one batch wait for each other anyway. */
+static bool share_buffers(const struct svmx_batch *one, const struct svmx_batch *other) {
+    for (uint32_t i = 0; one != other && i < one->use_count; i++)
+        for (uint32_t k = 0; k < other->use_count; k++)
+            if (one->uses[i].buffer == other->uses[k].buffer && (one->uses[i].writes || other->uses[k].writes))
+                return true;
+    return false;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t bytes_of(const struct svmx__part *part) { return part->bytes_in + part->bytes_out; }
+
+/* Bytes that may be under way. On the host's cores there are no engines beside them: more than their caches hold costs time
+ * and wins none. Elsewhere half of the memory of the device: the other is for buffers, and for pools. 0: no limit. */
+static uint64_t most_bytes(const struct svmx__device *device) {
+    return device->info.flags & SVMX_DEVICE_SHARES_CORES ? ON_CORES_BYTES : device->info.memory_bytes / 2;
+}
+
+static bool is_too_much(const struct svmx__part *part) {
+    const struct svmx__window *window = &part->device->window;
+    const uint64_t most = most_bytes(part->device);
+    uint64_t sum = bytes_of(part);
+    for (uint32_t i = 0; i < window->count; i++) sum += bytes_of(window->parts[i]);
+    return most && sum > most;
+}
+
+bool svmx__window_holds_up(const struct svmx__part *part) {
+    const struct svmx__window *window = &part->device->window;
+    if (window->count == window->depth || (window->count && is_too_much(part))) return true;
+    for (uint32_t i = 0; i < window->count; i++)
+        if ((is_in_heap(part) && is_in_heap(window->parts[i])) || share_buffers(part->batch, window->parts[i]->batch))
+            return true;
+    return false;
+}
+
+/* ---- in and out --------------------------------------------------------------------------------------------------- */
+
+void svmx__window_push(struct svmx__part *part) {
+    struct svmx__window *window = &part->device->window;
+    part->windowed = true;
+    part->overlapped = window->count > 0;
+    for (uint32_t i = 0; i < window->count; i++) window->parts[i]->overlapped = true;
+    window->parts[window->count++] = part;
+}
+
+struct svmx__part *svmx__window_pop(struct svmx__device *device) {
+    struct svmx__window *window = &device->window;
+    struct svmx__part *part = window->parts[0];
+    window->count--;
+    memmove(window->parts, window->parts + 1, window->count * sizeof *window->parts);
+    return part;
+}
