@@ -879,6 +879,7 @@ struct svmx_op_stats {
     uint64_t failures[SVMX_FAILURE_LINES]; /* parts that the device failed, by enum svmx_failure */
     uint64_t latency[SVMX_LATENCY_LINES];  /* parts that took more than 2^(i-1) and at most 2^i ns, with waiting */
     uint64_t flips, probes, regret_ppm; /* as in svmx_stats: of the operation on all devices, whichever is asked for */
+    uint64_t pipeline_hits, pipeline_misses, layout_hits, layout_misses; /* found in caches, and not */
 };
 /* A snapshot, as svmx_stats_get. SVMX_ALL_DEVICES: the sum over all of them. Errors: ARGUMENT (NULL, size), UNKNOWN (op,
  * device), CLOSED. */

@@ -13,8 +13,6 @@ enum svmx_status svmx__layout_cache_init(struct svmx__layout_cache *cache, uint3
     if (!cache->table) return SVMX_ERR_MEMORY;
     cache->device_count = device_count;
     cache->op_count = op_count;
-    atomic_init(&cache->hits, 0);
-    atomic_init(&cache->misses, 0);
     return SVMX_OK;
 }
 
@@ -56,10 +54,9 @@ static _Atomic(struct svmx__layout *) *slot_of(const struct svmx__layout_cache *
     return &cache->table[(size_t)device * cache->op_count + op];
 }
 
-const struct svmx__layout *svmx__layout_cache_find(struct svmx__layout_cache *cache, uint32_t device, uint32_t op) {
-    const struct svmx__layout *layout = atomic_load_explicit(slot_of(cache, device, op), memory_order_acquire);
-    if (layout) atomic_fetch_add_explicit(&cache->hits, 1, memory_order_relaxed);
-    return layout;
+const struct svmx__layout *svmx__layout_cache_find(const struct svmx__layout_cache *cache, uint32_t device,
+                                                   uint32_t op) {
+    return atomic_load_explicit(slot_of(cache, device, op), memory_order_acquire);
 }
 
 const struct svmx__layout *svmx__layout_cache_get(struct svmx__layout_cache *cache, uint32_t device, uint32_t op,
@@ -67,7 +64,6 @@ const struct svmx__layout *svmx__layout_cache_get(struct svmx__layout_cache *cac
                                                   const struct svmx_device_info *info) {
     const struct svmx__layout *found = svmx__layout_cache_find(cache, device, op);
     if (found) return found;
-    atomic_fetch_add_explicit(&cache->misses, 1, memory_order_relaxed);
     struct svmx__layout *fresh = layout_create(desc, info), *before = NULL;
     if (!fresh) return NULL;
     /* Two threads may compute it at once; they get the same, and the second drops its own. */

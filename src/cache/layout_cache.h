@@ -33,7 +33,6 @@ struct svmx__layout {
 struct svmx__layout_cache {
     uint32_t device_count, op_count;
     _Atomic(struct svmx__layout *) *table; /* device x op; release on publish, acquire in get */
-    atomic_uint_fast64_t hits, misses;
 };
 
 /* OK, MEMORY. */
@@ -42,7 +41,8 @@ void svmx__layout_cache_fini(struct svmx__layout_cache *cache);
 
 /* The layout of an operation on a device; `op` is its number. Any thread. find: NULL if nobody asked for it yet; get
  * computes it then. NULL from get: no memory. */
-const struct svmx__layout *svmx__layout_cache_find(struct svmx__layout_cache *cache, uint32_t device, uint32_t op);
+const struct svmx__layout *svmx__layout_cache_find(const struct svmx__layout_cache *cache, uint32_t device,
+                                                   uint32_t op);
 const struct svmx__layout *svmx__layout_cache_get(struct svmx__layout_cache *cache, uint32_t device, uint32_t op,
                                                   const struct svmx_op_desc *desc, const struct svmx_device_info *info);
 

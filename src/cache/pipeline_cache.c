@@ -43,8 +43,6 @@ enum svmx_status svmx__pipeline_cache_init(struct svmx__pipeline_cache *cache) {
     struct svmx__pipeline_table *table = table_create(FIRST_SLOTS, NULL);
     if (!table) return SVMX_ERR_MEMORY;
     cache->count = 0;
-    atomic_init(&cache->hits, 0);
-    atomic_init(&cache->misses, 0);
     atomic_init(&cache->evictions, 0);
     atomic_init(&cache->ticks, 0);
     atomic_init(&cache->table, table);
@@ -69,19 +67,12 @@ void svmx__pipeline_cache_fini(struct svmx__pipeline_cache *cache,
     pthread_mutex_destroy(&cache->lock);
 }
 
-const struct svmx__pipeline *svmx__pipeline_cache_peek(const struct svmx__pipeline_cache *cache,
+const struct svmx__pipeline *svmx__pipeline_cache_find(const struct svmx__pipeline_cache *cache,
                                                        const struct svmx__key *key) {
     struct svmx__pipeline_table *table = atomic_load_explicit(&cache->table, memory_order_acquire);
     const struct svmx__pipeline *entry =
         atomic_load_explicit(&table->slots[table_slot(table, key)], memory_order_acquire);
     return entry && !is_empty(entry) ? entry : NULL;
-}
-
-const struct svmx__pipeline *svmx__pipeline_cache_find(struct svmx__pipeline_cache *cache,
-                                                       const struct svmx__key *key) {
-    const struct svmx__pipeline *entry = svmx__pipeline_cache_peek(cache, key);
-    atomic_fetch_add_explicit(entry ? &cache->hits : &cache->misses, 1, memory_order_relaxed);
-    return entry;
 }
 
 /* ---- pins ------------------------------------------------------------------------------------------------------ */

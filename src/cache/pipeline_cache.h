@@ -43,7 +43,7 @@ struct svmx__pipeline_cache {
     _Atomic(struct svmx__pipeline_table *) table; /* release on publish, acquire in find */
     pthread_mutex_t lock;                         /* writers only: guards count and replacing the table */
     size_t count;
-    atomic_uint_fast64_t hits, misses, evictions;
+    atomic_uint_fast64_t evictions;
     atomic_uint_fast64_t ticks; /* pins so far */
 };
 
@@ -56,10 +56,7 @@ void svmx__pipeline_cache_fini(struct svmx__pipeline_cache *cache,
 
 /* The entry of a key, or NULL if there is none or it is empty. It lives as long as the cache; a bounded one must be
  * pinned before it is used. Any thread. */
-const struct svmx__pipeline *svmx__pipeline_cache_find(struct svmx__pipeline_cache *cache, const struct svmx__key *key);
-
-/* The same without counting a hit or a miss: for those who only want to know. */
-const struct svmx__pipeline *svmx__pipeline_cache_peek(const struct svmx__pipeline_cache *cache,
+const struct svmx__pipeline *svmx__pipeline_cache_find(const struct svmx__pipeline_cache *cache,
                                                        const struct svmx__key *key);
 
 /* Keeps a bounded entry from being emptied until it is unpinned. false: it is empty. Any thread. */

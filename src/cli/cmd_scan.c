@@ -82,6 +82,15 @@ static void row_remember(struct scan *scan, struct scan_side *state, const struc
     scan->rows.wrong += !row->verified;
 }
 
+/* Nor will it have a larger one. */
+static void leave_out(struct scan *scan, struct scan_side *state, const struct scan_op *op, uint64_t size,
+                      const char *whom) {
+    state->out = state->too_large = true;
+    scan->rows.too_large++;
+    scan_progress_say(&scan->progress, "%-18s %11s  left out on %s: too large for %s", op->op.name,
+                      cli_count(size).line, state->shown, whom);
+}
+
 static enum cli_exit row_scan(struct scan *scan, struct scan_side *gpu, const struct scan_task *task) {
     struct scan_side *state = state_of(scan, gpu);
     struct scan_row row;
@@ -91,6 +100,7 @@ static enum cli_exit row_scan(struct scan *scan, struct scan_side *gpu, const st
         state->out = true;
         scan_progress_say(&scan->progress, "%-18s %11s  %s does not offer it", task->op->op.name, "", state->shown);
         return CLI_OK;
+    case SCAN_TOO_LARGE: leave_out(scan, state, task->op, task->size, "it"); return CLI_OK;
     case SCAN_FAILED:
         state->out = true;
         scan->rows.failed++;
@@ -116,9 +126,11 @@ static void size_failed(struct scan *scan) {
 static enum cli_exit rows_scan(struct scan *scan, const struct scan_op *op, uint64_t size) {
     struct scan_task task;
     enum cli_exit code = scan_task_make(&task, &scan->reference, op, size, scan->args->own[SCAN_SEED].number);
-    if (code == CLI_FAILED) {
-        size_failed(scan);
+    if (code != CLI_OK) {
         scan_task_free(&task);
+        if (code == CLI_FAILED) size_failed(scan);
+        for (unsigned i = 0; code == CLI_USAGE && i < turns(scan); i++)
+            leave_out(scan, state_of(scan, gpu_at(scan, i)), op, size, "the operation");
         return CLI_OK;
     }
     for (unsigned i = 0; i < turns(scan) && code == CLI_OK && !scan_stop_asked(); i++)
@@ -136,6 +148,7 @@ static enum cli_exit size_scan(struct scan *scan, const struct scan_op *op, uint
         length_check(scan, state, op, size);
         wanted += !state->out;
         scan->rows.left_out += state->too_long;
+        scan->rows.too_large += state->too_large;
     }
     enum cli_exit code = wanted ? rows_scan(scan, op, size) : CLI_OK;
     for (unsigned i = 0; i < turns(scan); i++) scan_progress_step(&scan->progress, op, size);
@@ -146,7 +159,7 @@ static enum cli_exit op_scan(struct scan *scan, const struct scan_op *op) {
     enum cli_exit code = CLI_OK;
     for (unsigned i = 0; i < turns(scan); i++) {
         struct scan_side *state = state_of(scan, gpu_at(scan, i));
-        state->out = state->too_long = false;
+        state->out = state->too_long = state->too_large = false;
         state->last_size = 0;
     }
     for (unsigned k = 0; k < op->sizes.count && code == CLI_OK && !scan_stop_asked(); k++)
@@ -163,7 +176,10 @@ static enum cli_exit verdict(const struct scan *scan) {
     }
     if (scan->rows.wrong) cli_error("%s: not the reference code's", cli_counted(scan->rows.wrong, "result").line);
     if (scan->rows.failed) cli_error("%s could not be measured", cli_counted(scan->rows.failed, "row").line);
-    return scan->rows.wrong || scan->rows.failed ? CLI_FAILED : CLI_OK;
+    if (scan->rows.count == 0 && scan->rows.too_large)
+        cli_error("every size is too large for its device or operation: try smaller --sizes");
+    return scan->rows.wrong || scan->rows.failed || (scan->rows.count == 0 && scan->rows.too_large) ? CLI_FAILED
+                                                                                                    : CLI_OK;
 }
 
 static enum cli_exit scan_all(struct scan *scan) {
@@ -216,7 +232,8 @@ const struct cli_command cli_scan = {
                "which is labelled so. Sizes are elements; bytes of messages of 32 for hashes; rows and\n"
                "columns for matmul_f32. Ctrl-C leaves what was measured. docs/THRESHOLDS.md has the columns.\n"
                "  svmx threshold-scan --op keccak256 --sizes 1K:1M:x2 --output keccak.csv\n"
-               "The exit status is 4 if a result was wrong or a row could not be measured, 130 after Ctrl-C.\n",
+               "A size that a device has no memory for is left out there, and said. The exit status is 4 if a\n"
+               "result was wrong or a row could not be measured, 130 after Ctrl-C.\n",
     .executor = true,
     .options = scan_options,
     .option_count = SCAN_OPTION_COUNT,

@@ -169,6 +169,9 @@ static enum cli_exit top_run(const struct cli_args *args) {
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     if (args->operand_count == 0) return watch_demo(args);
+    if (!top_address_parse(args->operands[0]))
+        return cli_args_refuse(args->command, "'%s' is no address: give HOST:PORT, as 127.0.0.1:9469",
+                               args->operands[0]);
     const struct top_source source = {.address = args->operands[0]};
     return watch(&source, args);
 }

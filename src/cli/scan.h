@@ -138,8 +138,8 @@ struct scan_task {
     uint64_t reference_ns;             /* what it took */
 };
 
-/* Makes up data and runs the reference code on it. After a message: CLI_USAGE for a size that makes no sense, CLI_FAILED for
- * one that this machine cannot do. Free it in any case. */
+/* Makes up data and runs the reference code on it. CLI_USAGE: a size that the operation cannot have; nothing was said.
+ * CLI_FAILED, after a message: one that this machine cannot do. Free it in any case. */
 enum cli_exit scan_task_make(struct scan_task *task, const struct cli_session *reference, const struct scan_op *op,
                              uint64_t size, uint64_t seed);
 void scan_task_free(struct scan_task *task);
@@ -159,8 +159,8 @@ struct scan_side {
     char label[256]; /* the device, with plain words where it is no GPU */
     char shown[48];  /* in words of SUPERVM_BACKENDS: its backend, and its index where there are several GPUs */
     /* Of the operation under way: */
-    bool out, too_long; /* nothing more is measured on it; for that reason */
-    double last_ns;     /* what the last row took beside its first run, and its size */
+    bool out, too_long, too_large; /* nothing more is measured on it; for that reason */
+    double last_ns;                /* what the last row took beside its first run, and its size */
     uint64_t last_size;
 };
 
@@ -202,6 +202,7 @@ struct scan_row {
 enum scan_outcome {
     SCAN_MEASURED,
     SCAN_NOT_OFFERED, /* the device does not have the operation */
+    SCAN_TOO_LARGE,   /* the device has no memory for it */
     SCAN_FAILED,      /* after a message */
     SCAN_NO_CLOCK,    /* the device's clock says nothing: after a message */
     SCAN_STOPPED      /* Ctrl-C */
@@ -254,6 +255,7 @@ struct scan_rows {
     struct scan_row *rows;
     size_t count;
     unsigned wrong, failed, left_out; /* rows that disagreed, that could not be measured, that would take too long */
+    unsigned too_large;               /* for their device, or for their operation */
     bool stopped;
 };
 

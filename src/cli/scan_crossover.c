@@ -89,6 +89,9 @@ void scan_crossings_text(const struct scan_rows *rows, FILE *out) {
     if (undecided)
         fprintf(out, "At %s the intervals of both medians overlap: give more --max-samples, or a quieter machine\n",
                 cli_counted(undecided, "size").line);
+    if (rows->too_large)
+        fprintf(out, "%s left out: too large for the device or the operation\n",
+                cli_counted(rows->too_large, "row").line);
     if (rows->left_out)
         fprintf(out, "%s left out, since they would take longer than --limit\n",
                 cli_counted(rows->left_out, "row").line);

@@ -38,6 +38,7 @@ struct measuring {
 static enum scan_outcome run_failed(const struct measuring *m, const struct seen *seen, enum svmx_status status,
                                     const char *why) {
     if (status == SVMX_ERR_UNSUPPORTED && seen == &m->gpu) return SCAN_NOT_OFFERED;
+    if ((status == SVMX_ERR_MEMORY || status == SVMX_ERR_OVERFLOW) && seen == &m->gpu) return SCAN_TOO_LARGE;
     cli_error("%s, size %llu, on %s: %s: %s", m->task->op->op.name, (unsigned long long)m->task->size,
               seen->side->label, svmx_status_name(status), why);
     return SCAN_FAILED;

@@ -63,10 +63,7 @@ enum cli_exit scan_task_make(struct scan_task *task, const struct cli_session *r
                              uint64_t size, uint64_t seed) {
     *task = (struct scan_task){.op = op, .size = size};
     enum svmx_status status = example_make(task, reference->executor, seed);
-    if (status == SVMX_ERR_OVERFLOW || status == SVMX_ERR_ARGUMENT) {
-        cli_error("--sizes: %llu is too much for %s", (unsigned long long)size, op->op.name);
-        return CLI_USAGE;
-    }
+    if (status == SVMX_ERR_OVERFLOW || status == SVMX_ERR_ARGUMENT) return CLI_USAGE;
     if (status == SVMX_ERR_MEMORY) return no_memory(task);
     if (status != SVMX_OK) return cli_session_failed("making up data", status, "");
     args_take(task);

@@ -19,6 +19,9 @@ struct top_source {
     const char *address; /* "127.0.0.1:9469" */
 };
 
+/* Is it HOST:PORT, with a number for the port? */
+bool top_address_parse(const char *address);
+
 /* A text of it, to be freed; /metrics, or with `json` /stats.json. NULL after a message. */
 char *top_source_read(const struct top_source *source, bool json);
 

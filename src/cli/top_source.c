@@ -56,6 +56,13 @@ static bool split(const char *address, char *host, size_t host_bytes, const char
     return true;
 }
 
+bool top_address_parse(const char *address) {
+    char host[256];
+    const char *port;
+    return split(address, host, sizeof host, &port) && strspn(port, "0123456789") == strlen(port) &&
+           strtoul(port, NULL, 10) - 1 < 65535;
+}
+
 /* -1 after a message. */
 static int connect_to(const char *address) {
     const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
@@ -64,10 +71,7 @@ static int connect_to(const char *address) {
     char host[256];
     const char *port;
     int fd = -1;
-    if (!split(address, host, sizeof host, &port)) {
-        cli_error("'%s' is no address: give HOST:PORT, as 127.0.0.1:9469", address);
-        return -1;
-    }
+    if (!split(address, host, sizeof host, &port)) return -1; /* it was looked at before */
     const int error = getaddrinfo(host, port, &wanted, &found);
     for (const struct addrinfo *at = error ? NULL : found; at && fd < 0; at = at->ai_next) {
         fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -288,7 +288,7 @@ static struct svmx__build *add_build(struct svmx__life *life, const struct svmx_
 /* Under the lock. The build for a key, made if there is none; NULL: it is settled already, or there is no memory. */
 static struct svmx__build *want(struct svmx__life *life, const struct svmx__op *op, const struct svmx__key *key) {
     struct svmx__device *device = life->device;
-    if (svmx__pipeline_cache_peek(&device->executor->pipelines, key)) return NULL;
+    if (svmx__pipeline_cache_find(&device->executor->pipelines, key)) return NULL;
     struct svmx__build *build = find_build(&device->builder, key);
     return build || device->builder.closing ? build : add_build(life, op, key);
 }

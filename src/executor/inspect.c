@@ -253,11 +253,7 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
                              .under_way = under_way(executor),
                              .queue_depth = executor->config.number[SVMX__QUEUE_DEPTH],
                              .open_ns = svmx__clock_ns() - executor->opened_ns,
-                             .pipeline_hits = read(&executor->pipelines.hits),
-                             .pipeline_misses = read(&executor->pipelines.misses),
                              .pipeline_evictions = read(&executor->pipelines.evictions),
-                             .layout_hits = read(&executor->layouts.hits),
-                             .layout_misses = read(&executor->layouts.misses),
                              .cache_hits = read(&executor->binaries.hits),
                              .cache_misses = read(&executor->binaries.misses),
                              .cache_stored = read(&executor->binaries.stored),
@@ -267,6 +263,7 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
         struct svmx_op_stats sum = {.size = sizeof sum};
         svmx__tally_device(&executor->devices[i], &sum);
         now.launches += sum.launches;
+        svmx__tally_looks(&executor->devices[i], &now);
         for (struct svmx__life *life = svmx__life_of(&executor->devices[i]); life; life = life->before)
             add_pool(&now, &life->pool);
     }

@@ -112,7 +112,9 @@ static enum svmx_status prepare_pinned(struct svmx__part *part, const struct svm
 enum svmx_status svmx__prepare(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     const struct svmx__key key = {device->id, part->op->id, part->bucket, part->life->number};
+    struct svmx__tally *tally = &device->tallies[part->op->id];
     part->pipeline = svmx__pipeline_cache_find(&device->executor->pipelines, &key);
+    svmx__tally_look(&tally->pipeline_hits, &tally->pipeline_misses, part->pipeline != NULL);
     if (part->pipeline && part->pipeline->verdict == SVMX_OK)
         return part->pipeline->bounded ? prepare_pinned(part, part->pipeline) : SVMX_OK;
     if (!part->pipeline && device->inline_) return prepare_here(part, &key);

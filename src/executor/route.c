@@ -22,7 +22,7 @@
 
 static bool is_built(const struct svmx__device *device, uint32_t op, uint64_t bucket) {
     const struct svmx__key key = {device->id, op, bucket, svmx__life_of(device)->number};
-    return device->inline_ || svmx__pipeline_cache_peek(&device->executor->pipelines, &key) != NULL;
+    return device->inline_ || svmx__pipeline_cache_find(&device->executor->pipelines, &key) != NULL;
 }
 
 void svmx__route_publish(struct svmx_executor *executor, uint32_t op) {

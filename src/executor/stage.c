@@ -210,9 +210,11 @@ static enum svmx_status place_in_host_memory(struct svmx__part *part, uint64_t s
 }
 
 bool svmx__layout(struct svmx__part *part) {
-    const struct svmx__device *device = part->device;
+    struct svmx__device *device = part->device;
     struct svmx__layout_cache *layouts = &device->executor->layouts;
+    struct svmx__tally *tally = &device->tallies[part->op->id];
     part->layout = svmx__layout_cache_find(layouts, device->id, part->op->id);
+    svmx__tally_look(&tally->layout_hits, &tally->layout_misses, part->layout != NULL);
     if (part->layout) return true;
     const struct svmx_op_desc desc = svmx__op_desc(part->op);
     part->layout = svmx__layout_cache_get(layouts, device->id, part->op->id, &desc, &device->info);

@@ -184,6 +184,13 @@ static void times_json(struct json *json, const struct svmx_op_stats *stats) {
     number(json, "device_ns", stats->device_ns);
 }
 
+static void looks_json(struct json *json, const char *name, uint64_t hits, uint64_t misses) {
+    open(json, name, '{');
+    number(json, "hits", hits);
+    number(json, "misses", misses);
+    close(json, '}');
+}
+
 /* An operation on a device. */
 static void pair_json(struct json *json, uint32_t device, const struct svmx_op_stats *stats) {
     open(json, NULL, '{');
@@ -203,6 +210,10 @@ static void pair_json(struct json *json, uint32_t device, const struct svmx_op_s
         if (stats->failures[i]) number(json, svmx_failure_name(i), stats->failures[i]);
     close(json, '}');
     lines(json, "latency_ns", stats->latency, SVMX_LATENCY_LINES);
+    open(json, "caches", '{');
+    looks_json(json, "pipelines", stats->pipeline_hits, stats->pipeline_misses);
+    looks_json(json, "layouts", stats->layout_hits, stats->layout_misses);
+    close(json, '}');
     close(json, '}');
 }
 

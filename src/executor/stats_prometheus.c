@@ -217,6 +217,10 @@ static const char phases[] = "svmx_phase_seconds_total",
                   phases_help[] = "Time of parts: in a queue, placing inputs, on the device, taking results.";
 static const char costs[] = "svmx_cost_seconds_total",
                   costs_help[] = "The same time without waiting, by purpose; computing is what is useful of it.";
+static const char op_hits[] = "svmx_operation_cache_hits_total",
+                  op_hits_help[] = "Found in a cache for parts of an operation on a device.";
+static const char op_misses[] = "svmx_operation_cache_misses_total",
+                  op_misses_help[] = "Not found in a cache for parts of an operation on a device.";
 static const struct family of_pair[] = {
     OF_PAIR("svmx_parts_total", "Parts answered: all tasks of an operation in one batch.", parts, AS_COUNTS, NULL),
     OF_PAIR("svmx_tasks_total", "Tasks answered.", tasks, AS_COUNTS, NULL),
@@ -230,6 +234,10 @@ static const struct family of_pair[] = {
     OF_PAIR(costs, costs_help, setup_ns, NS_PER_S, "purpose=\"setup\""),
     OF_PAIR(costs, costs_help, transfer_ns, NS_PER_S, "purpose=\"transfer\""),
     OF_PAIR(costs, costs_help, compute_ns, NS_PER_S, "purpose=\"compute\""),
+    OF_PAIR(op_hits, op_hits_help, pipeline_hits, AS_COUNTS, "cache=\"pipeline\""),
+    OF_PAIR(op_hits, op_hits_help, layout_hits, AS_COUNTS, "cache=\"layout\""),
+    OF_PAIR(op_misses, op_misses_help, pipeline_misses, AS_COUNTS, "cache=\"pipeline\""),
+    OF_PAIR(op_misses, op_misses_help, layout_misses, AS_COUNTS, "cache=\"layout\""),
     OF_PAIR("svmx_device_clock_seconds_total", "Computing and copying by the device's own clock.", device_ns, NS_PER_S,
             NULL),
 };

@@ -101,6 +101,19 @@ void svmx__tally_read(const struct svmx__tally *tally, struct svmx_op_stats *sum
     sum->transfer_ns += transfer_ns;
     sum->compute_ns += less(stage_ns + run_ns + collect_ns, setup_ns + transfer_ns);
     sum->device_ns += read(&tally->device_ns);
+    sum->pipeline_hits += read(&tally->pipeline_hits);
+    sum->pipeline_misses += read(&tally->pipeline_misses);
+    sum->layout_hits += read(&tally->layout_hits);
+    sum->layout_misses += read(&tally->layout_misses);
+}
+
+void svmx__tally_looks(const struct svmx__device *device, struct svmx_stats *sum) {
+    for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++) {
+        sum->pipeline_hits += read(&device->tallies[op].pipeline_hits);
+        sum->pipeline_misses += read(&device->tallies[op].pipeline_misses);
+        sum->layout_hits += read(&device->tallies[op].layout_hits);
+        sum->layout_misses += read(&device->tallies[op].layout_misses);
+    }
 }
 
 void svmx__tally_device(const struct svmx__device *device, struct svmx_op_stats *sum) {

@@ -30,8 +30,10 @@ exits 0 && out_empty
 verdict "top --count 0" $?
 refused 2 "--interval" top --interval 5
 refused 2 "--load" top --load 101
-refused 4 "'nowhere' is no address: give HOST:PORT" top nowhere --count 1
-refused 4 "'127.0.0.1:' is no address" top 127.0.0.1: --count 1
+refused 2 "'nowhere' is no address: give HOST:PORT" top nowhere --count 1
+refused 2 "'127.0.0.1:' is no address" top 127.0.0.1: --count 1
+refused 2 "'127.0.0.1:http' is no address" top 127.0.0.1:http --count 1
+refused 2 "'127.0.0.1:70000' is no address" top 127.0.0.1:70000 --count 1
 refused 4 "does not answer" top 127.0.0.1:1 --count 1
 
 echo "# serve, and top of it"

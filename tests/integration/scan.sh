@@ -72,8 +72,8 @@ refused 3 "no backend 'nosuch'" --device nosuch
 refused 4 "--output: cannot write to $work/no/such/folder" --output "$work/no/such/folder" --policy cpu
 [ ! -e "$csv" ]
 verdict "a call that is refused leaves no file" $?
-refused 2 "is too much for vec_add_f32" --op vec_add_f32 --sizes 8589934592G --policy cpu --quiet
 words=
+refused 4 "every size is too large" threshold-scan --op vec_add_f32 --sizes 8589934592G --policy cpu --cpu scalar --quiet --output "$work/huge.csv"
 
 echo "# the CPU alone"
 call threshold-scan --policy cpu --cpu scalar --op sum_f32,sha256 --sizes 64,1K --output "$csv"
@@ -171,6 +171,13 @@ if [ -e "$drivers/check.so" ]; then
     [ $caught ] && exits 4 && err_has '1 result: not the reference code' && out_has 'WRONG RESULT'
     verdict "a result that is wrong: said, exit status 4" $?
     rows "a wrong result is marked, and wins nothing" "$csv" "len(r) == 1 and r[0]['verified'] == 'no' and r[0]['winner'] == 'cpu'"
+    call threshold-scan --cpu scalar --device check:plain --op vec_add_f32,sum_f32 --sizes 1K,16M --limit 0 --samples 1 --output "$csv"
+    exits 0 && err_empty && out_has '16,777,216  left out on check: too large for it' && out_has '2 rows left out: too large for the device or the operation' &&
+        [ "$(grep -c ',vec_add_f32,' "$csv") $(grep -c ',sum_f32,' "$csv")" = '1 1' ]
+    verdict "a size that the device has no memory for: a word, and the scan goes on" $?
+    call threshold-scan --cpu scalar --policy cpu --op matmul_f32,vec_add_f32 --sizes 16,8589934592G --samples 1 --output "$csv"
+    exits 0 && err_empty && out_has 'left out on reference: too large for the operation' && grep -q ',vec_add_f32,16,' "$csv"
+    verdict "a size that is too large for one operation does not end the scan" $?
     call threshold-scan --cpu scalar --device 'check:wait@all=mute' --op sha256 --sizes 1K,4K --output "$csv"
     exits 4 && err_has 'its clock says nothing that can be believed' && err_has '2 rows could not be measured' &&
         [ "$(wc -l <"$csv")" -eq 1 ]
@@ -180,7 +187,7 @@ if [ -e "$drivers/check.so" ]; then
     verdict "a device that fails: said for each operation, exit status 4" $?
     SUPERVM_BACKEND_PATH=$backends
 else
-    skip "devices that are wrong" "no check plugin" 6
+    skip "devices that are wrong" "no check plugin" 8
 fi
 
 echo "# modelled devices"

@@ -536,7 +536,6 @@ static void layout_cache_race(void) {
     struct svmx__layout_cache cache;
     if (svmx__layout_cache_init(&cache, 4, 16) != SVMX_OK) exit(2);
     act(THREADS, get_layouts, &cache);
-    check(atomic_load(&cache.hits) + atomic_load(&cache.misses) == THREADS * 64, "hits and misses add up");
     svmx__layout_cache_fini(&cache);
 }
 

@@ -71,6 +71,7 @@ criterion_suites += \
 	%D%/test_scan_crossover \
 	%D%/test_scan_plan \
 	%D%/test_scan_stats \
+	%D%/test_scan_virtual \
 	%D%/test_selection \
 	%D%/test_selftest \
 	%D%/test_sketch \
@@ -102,6 +103,9 @@ scan_parts = src/cli/args.c src/cli/scan_cells.c src/cli/scan_crossover.c src/cl
 %C%_test_scan_crossover_SOURCES = %D%/test_scan_crossover.c $(scan_parts)
 %C%_test_scan_plan_SOURCES = %D%/test_scan_plan.c $(scan_parts)
 %C%_test_scan_stats_SOURCES = %D%/test_scan_stats.c $(scan_parts)
+%C%_test_scan_virtual_SOURCES = %D%/test_scan_virtual.c src/cli/scan_crossover.c src/cli/scan_measure.c \
+	src/cli/scan_stats.c src/cli/text.c
+%C%_test_scan_virtual_LDADD = plugins/sim/libsim-model.la $(LDADD)
 
 EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/opencl_fixture.h %D%/plugin_fixture.h \
 	%D%/profile_fixture.h %D%/signatures_fixture.h %D%/store_fixture.h %D%/vm_fixture.h

@@ -36,8 +36,6 @@ Test(pipeline_cache, entries_are_found_never_move_and_are_dropped_once) {
         cr_assert_eq(svmx__pipeline_cache_find(&cache, &key), entries[i], "entry %u moved", i);
         cr_assert_eq(entries[i]->compiled, compiled(i + 1));
     }
-    cr_assert_eq(atomic_load(&cache.hits), MANY);
-    cr_assert_eq(atomic_load(&cache.misses), MANY);
     svmx__pipeline_cache_fini(&cache, count_drops, drops);
     for (uint32_t i = 0; i < MANY; i++) cr_assert_eq(drops[i], 1, "entry %u: %u drops", i, drops[i]);
 }

@@ -50,6 +50,7 @@ Test(stats_text, json_is_json_and_has_what_was_run) {
     cr_assert(
         strstr(text, "{\"device\":0,\"parts\":4,\"tasks\":12,\"launches\":4,\"bytes_in\":1536,\"bytes_out\":768,"));
     cr_assert(strstr(text, "\"decisions\":{\"only\":4},\"failures\":{}"));
+    cr_assert(strstr(text, "\"caches\":{\"pipelines\":{\"hits\":"), "of the operation");
     cr_assert(strstr(text, "\"id\":\"reference:0\",\"backend\":\"reference\""));
     cr_assert(!strstr(text, "sum_f32"), "what was not used is left out");
 }
@@ -67,6 +68,8 @@ Test(stats_text, prometheus_has_what_was_run) {
     cr_assert(has_line(
         "svmx_latency_seconds_bucket{operation=\"vec_add_f32\",device=\"reference:0\",le=\"17.179869184\"} 4"));
     cr_assert(has_line("svmx_latency_seconds_bucket{operation=\"vec_add_f32\",device=\"reference:0\",le=\"+Inf\"} 4"));
+    cr_assert(
+        strstr(text, "\nsvmx_operation_cache_hits_total{operation=\"vec_add_f32\",device=\"reference:0\",cache="));
     cr_assert(has_line("svmx_sizes_total{operation=\"vec_add_f32\",units=\"64\"} 4"));
     cr_assert(has_line("svmx_device_usable{device=\"reference:0\"} 1"));
     cr_assert(has_line("svmx_device_health{device=\"reference:0\",state=\"healthy\"} 1"));

@@ -41,6 +41,25 @@ Test(tally, nothing_was_run) {
     cr_assert_eq(memcmp(&stats, &none, sizeof none), 0);
 }
 
+Test(tally, what_was_found_in_caches_by_operation) {
+    struct svmx_stats all = {.size = sizeof all};
+    float total;
+    run_batches(batch, out, &total, 1);
+    const struct svmx_op_stats first = stats_of(SVMX_OP_VEC_ADD_F32, 0);
+    cr_assert_geq(first.pipeline_misses, 1, "it was built");
+    cr_assert_geq(first.layout_misses, 1);
+    run_batches(batch, out, &total, 5);
+    const struct svmx_op_stats add = stats_of(SVMX_OP_VEC_ADD_F32, 0), sum = stats_of(SVMX_OP_SUM_F32, 0);
+    cr_assert_eq(add.pipeline_hits - first.pipeline_hits, 5);
+    cr_assert_eq(add.layout_hits - first.layout_hits, 5);
+    cr_assert_eq(add.pipeline_misses, first.pipeline_misses);
+    cr_assert_eq(add.layout_misses, first.layout_misses);
+    cr_assert_eq(stats_of(SVMX_OP_DOT_F32, 0).pipeline_hits, 0);
+    cr_assert_eq(svmx_stats_get(executor, &all), SVMX_OK);
+    cr_assert_eq(all.pipeline_hits, add.pipeline_hits + sum.pipeline_hits, "all is the sum");
+    cr_assert_eq(all.layout_misses, add.layout_misses + sum.layout_misses);
+}
+
 Test(tally, by_operation) {
     float total;
     run_batches(batch, out, &total, 5);
