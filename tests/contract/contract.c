@@ -7,7 +7,7 @@
  *
  *   target   none | simd with a variant and 1, 2 or 5 threads | any other device of this machine | two modelled ones
  *
- * tasks.c makes the data, compare.c compares; opencl.c does the same for the devices of OpenCL drivers.
+ * tasks.c makes the data, compare.c compares; on_opencl.c does the same for the devices of OpenCL drivers.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -79,7 +79,7 @@ Test(contract, other_devices) {
         struct svmx_device device = {.size = sizeof device};
         cr_assert_eq(svmx_device_get(all, i, &device), SVMX_OK);
         if (strcmp(device.backend, "simd") == 0 || strcmp(device.backend, "opencl") == 0)
-            continue; /* has its targets above, or in opencl.c */
+            continue; /* has its targets above, or in on_opencl.c */
         index_in_backend = strcmp(last, device.backend) == 0 ? index_in_backend + 1 : 0;
         snprintf(last, sizeof last, "%s", device.backend);
         snprintf(others[count].backends, sizeof others[count].backends, "+%s:%u,stop", last, index_in_backend);
