@@ -153,8 +153,13 @@ verdict "no driver: ten times skipped in $with ms of processor time, $without ms
 
 # ---- binaries -------------------------------------------------------------------------------------------------------
 
-call real SUPERVM_CACHE_DIR="$work/cache" "$SVMX" run sum_f32
-[ $code -eq 0 ] && [ -n "$(find "$work/cache" -type f)" ] && content
+# calls_of FUNCTION: how often the last command called it.
+calls_of() { awk -v name="$1" '$1 == name { calls = $2 } END { print calls + 0 }' "$work/count"; }
+call real SUPERVM_CACHE_DIR=off ZE_CPU_COUNT="$work/count" "$SVMX" run sum_f32
+[ $code -eq 0 ] && [ "$(calls_of zeModuleCreate)" -gt 0 ] && [ "$(calls_of zeModuleGetNativeBinary)" -eq 0 ] && content
+verdict "without a store the driver is not asked for compiled code" $?
+call real SUPERVM_CACHE_DIR="$work/cache" ZE_CPU_COUNT="$work/count" "$SVMX" run sum_f32
+[ $code -eq 0 ] && [ -n "$(find "$work/cache" -type f)" ] && [ "$(calls_of zeModuleGetNativeBinary)" -gt 0 ] && content
 verdict "compiled code is kept on disk" $?
 call real SUPERVM_CACHE_DIR="$work/cache" ZE_CPU_TRANSLATOR=/bin/false "$SVMX" run sum_f32
 [ $code -eq 0 ] && out_has "$label" && out_has 'fallback   none' && content
