@@ -52,7 +52,6 @@ static void survey(struct pair *pair, const char *device, const struct driver *d
         char reason[160];
         pair->left_out[o] = driver->slow && is_for_long_tests(&op) && !getenv("SVMX_TEST_LONG");
         if (pair->left_out[o]) continue;
-        if (driver->prepare) driver->prepare(&op);
         reason_of(pair, &op, reason, sizeof reason);
         pair->left_out[o] = *reason != '\0';
         served += !pair->left_out[o];
@@ -132,7 +131,7 @@ static bool is_another(const char *driver) {
 }
 
 void on_other_drivers(void) {
-    static const struct driver other = {NULL, NULL, false, false, 0, BATCH, RANDOM_SIZES, NULL};
+    static const struct driver other = {NULL, NULL, false, false, 0, BATCH, RANDOM_SIZES};
     const char *users = getenv("SVMX_TEST_OPENCL_VENDORS");
     bool use[MAX_DEVICES] = {false};
     leave_out_on_request();

@@ -18,7 +18,6 @@ struct driver {
     bool slow;           /* of signatures nothing but the known answers */
     uint64_t size_cap;
     uint32_t batch, random_sizes;
-    void (*prepare)(const struct svmx_op *op); /* before it is compiled, while nothing else is; NULL: nothing to do */
 };
 
 /* On every device of the driver. Sets the environment of the process. */

@@ -9,6 +9,6 @@
 
 Test(contract_opencl, pocl) {
     static const struct driver pocl = {
-        "/etc/OpenCL/vendors/pocl.icd", "pocl-opencl-icd", true, false, 0, BATCH, RANDOM_SIZES, NULL};
+        "/etc/OpenCL/vendors/pocl.icd", "pocl-opencl-icd", true, false, 0, BATCH, RANDOM_SIZES};
     on_driver(&pocl);
 }

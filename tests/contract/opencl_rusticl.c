@@ -10,7 +10,7 @@
 
 Test(contract_opencl, rusticl) {
     static const struct driver rusticl = {
-        "/etc/OpenCL/vendors/rusticl.icd", "mesa-opencl-icd", false, false, 20000, 150, 20, NULL};
+        "/etc/OpenCL/vendors/rusticl.icd", "mesa-opencl-icd", false, false, 20000, 150, 20};
     setenv("RUSTICL_ENABLE", "llvmpipe", 1);
     on_driver(&rusticl);
 }
