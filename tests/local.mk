@@ -10,6 +10,8 @@
 # Suites choose devices by their order (SUPERVM_POLICY=order), so that they know who computes; those of the router say
 # otherwise themselves.
 #
+# What drivers compile is kept in SVMX_TEST_CACHES, for all suites; scripts/test.sh has one folder for all configurations.
+#
 # Every suite ends with a line `N passed, N failed, N skipped`; tests/run-suite writes it for Criterion.
 
 AM_TESTS_ENVIRONMENT = \
@@ -28,8 +30,10 @@ AM_TESTS_ENVIRONMENT = \
 	SVMX_TEST_CC='$(CC)'; export SVMX_TEST_CC; \
 	SVMX_TEST_OPENCL_VENDORS="$${OCL_ICD_VENDORS-}"; export SVMX_TEST_OPENCL_VENDORS; \
 	OCL_ICD_VENDORS=/no/drivers/but/those/a/suite/asks/for; export OCL_ICD_VENDORS; \
-	POCL_CACHE_DIR='$(abs_top_builddir)/tests/run/pocl-cache'; export POCL_CACHE_DIR; \
-	MESA_SHADER_CACHE_DIR='$(abs_top_builddir)/tests/run/mesa-cache'; export MESA_SHADER_CACHE_DIR; \
+	: "$${SVMX_TEST_CACHES:=$(abs_top_builddir)/tests/run}"; \
+	POCL_CACHE_DIR="$$SVMX_TEST_CACHES/pocl-cache"; export POCL_CACHE_DIR; \
+	MESA_SHADER_CACHE_DIR="$$SVMX_TEST_CACHES/mesa-cache"; export MESA_SHADER_CACHE_DIR; \
+	ZE_CPU_KEEP="$$SVMX_TEST_CACHES/ze_cpu-kept"; export ZE_CPU_KEEP; \
 	unset SUPERVM_BACKENDS SUPERVM_VARIANT SUPERVM_THREADS SUPERVM_QUEUE_DEPTH SUPERVM_MIN_BUCKET SUPERVM_POOL_BYTES \
 	  SUPERVM_MAX_PIPELINES SUPERVM_TIMEOUT_MS SUPERVM_TIMEOUT_MIN_MS SUPERVM_DEBUG SUPERVM_VERIFY SUPERVM_LOAD_WARNING SUPERVM_LOAD_CRITICAL SUPERVM_STATS_DIR SUPERVM_WINDOW SUPERVM_LOG SUPERVM_CACHE_BYTES SUPERVM_LEARN SUPERVM_PROBE_PERCENT \
 	  SUPERVM_RECEIPTS SUPERVM_SIM_MODEL SUPERVM_ISOLATE SUPERVM_DRIVER_PROBE; \

@@ -36,9 +36,10 @@
 #define SVMX_LEVELZERO_LEVELZERO_H
 
 #include "../kernels/binary.h"
-#include "../kernels/catalog.h"
 #include "../kernels/name.h"
 #include "../kernels/pause.h"
+#include "../kernels/recipe.h"
+#include "../kernels/sharing.h"
 #include "newer.h"
 
 #include <pthread.h>
@@ -117,7 +118,7 @@ struct lz_device {
     struct lz_burst *bursts;
     struct lz_event *free_events;
     struct lz_program *programs;
-    struct svmx_pipeline *pipelines;
+    struct kernels_shared *pipelines; /* struct svmx_pipeline */
 
     struct lz_engine engines[LZ_ENGINES];
     struct lz_slot slots[LZ_SLOTS];
@@ -152,9 +153,8 @@ struct lz_pass {
 enum { LZ_SIZES = 65 }; /* classes of sizes: bits of a count */
 
 struct svmx_pipeline {
-    struct svmx_pipeline *next;
+    struct kernels_shared shared; /* first: a list of these is one of pipelines */
     struct lz_program *program;
-    uint32_t references; /* guarded by the device's lock */
     uint32_t pass_count;
     struct lz_pass passes[CATALOG_PASSES];
     uint64_t expected_ns[LZ_SIZES]; /* of launches by their size; the submitter's */

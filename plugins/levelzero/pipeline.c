@@ -10,75 +10,34 @@
  */
 #include "levelzero.h"
 
-#include <string.h>
-
 enum { ARGUMENT_GRAIN = 7 }; /* of SVMX_KERNEL in common.cl */
 
 /* ---- what is to be built ---------------------------------------------------------------------------------- */
 
-/* A recipe: code and passes, of the catalog or of whoever registered the operation. */
-struct recipe {
-    struct lz_source source;
-    struct catalog_pass passes[CATALOG_PASSES];
-    uint32_t pass_count;
-};
-
-static enum svmx_status recipe_of_catalog(const struct lz_device *device, const struct svmx_pipeline_desc *desc,
-                                          struct recipe *recipe) {
-    const struct svmx_host *host = device->backend->host;
-    const char *op = desc->op->name;
-    const struct catalog_entry *entry = catalog_find(op);
-    if (!entry || (entry->f64 && (device->info.flags & SVMX_DEVICE_NO_F64))) {
-        lz_log(device->backend, SVMX_LOG_DEBUG, "%s has no form for %s", op, device->info.name); /* asked for each */
-        return SVMX_ERR_UNSUPPORTED;
-    }
-    const struct catalog_variant *variant =
-        catalog_pick(entry, CATALOG_GPU, device->max_group, host->option(host, "variant"), desc->variant);
-    if (!variant) return desc->variant ? SVMX_ERR_UNKNOWN : SVMX_ERR_UNSUPPORTED;
-    const struct catalog_module *module = catalog_module(op, variant->name);
-    if (!module)
-        return lz_refuse(device->backend, SVMX_ERR_BACKEND, "%s: variant %s was not compiled", op, variant->name);
-    recipe->source = (struct lz_source){.op = op, .spirv = module->words, .bytes = module->bytes};
-    for (recipe->pass_count = 0; recipe->pass_count < CATALOG_PASSES && variant->passes[recipe->pass_count].kernel;
-         recipe->pass_count++)
-        recipe->passes[recipe->pass_count] = variant->passes[recipe->pass_count];
-    return SVMX_OK;
+static struct kernels_limits limits_of(const struct lz_device *device) {
+    return (struct kernels_limits){.name = device->info.name,
+                                   .kind = CATALOG_GPU,
+                                   .compute_units = device->compute_units,
+                                   .max_group = device->max_group,
+                                   .no_f64 = (device->info.flags & SVMX_DEVICE_NO_F64) != 0};
 }
 
-static bool is_power_of_two(uint32_t n) { return n && !(n & (n - 1)); }
-
-static enum svmx_status recipe_of_user(const struct lz_device *device, const struct svmx_pipeline_desc *desc,
-                                       struct recipe *recipe) {
-    const struct svmx_op_desc *op = desc->op;
-    if (desc->variant) return SVMX_ERR_UNKNOWN;
-    if (!op->spirv) {
-        lz_log(device->backend, SVMX_LOG_INFO, "%s: no SPIR-V was registered with it, and there is no compiler here",
-               op->name);
-        return SVMX_ERR_UNSUPPORTED;
+/* The SPIR-V of a recipe. */
+static enum svmx_status source_of(const struct lz_device *device, const struct kernels_recipe *recipe,
+                                  const struct svmx_op_desc *op, struct lz_source *source) {
+    if (recipe->entry) {
+        const struct catalog_module *module = catalog_module(recipe->op, recipe->variant->name);
+        if (!module)
+            return lz_refuse(device->backend, SVMX_ERR_BACKEND, "%s: variant %s was not compiled", recipe->op,
+                             recipe->variant->name);
+        *source = (struct lz_source){.op = recipe->op, .spirv = module->words, .bytes = module->bytes};
+        return SVMX_OK;
     }
-    if (!op->local || !is_power_of_two(op->grain))
-        return lz_refuse(device->backend, SVMX_ERR_ARGUMENT, "%s: local is 0, or grain no power of two", op->name);
-    if (op->local > device->max_group) {
-        lz_log(device->backend, SVMX_LOG_INFO, "%s: work-groups of %u are too large for %s", op->name,
-               (unsigned)op->local, device->info.name);
-        return SVMX_ERR_UNSUPPORTED;
-    }
-    recipe->source = (struct lz_source){.op = op->name, .spirv = op->spirv, .bytes = op->spirv_bytes};
-    recipe->passes[0] = (struct catalog_pass){op->name, CATALOG_UNITS, CATALOG_ITEM, op->local, op->grain, op->grain};
-    recipe->pass_count = 1;
-    return SVMX_OK;
-}
-
-/* Fields of ABI 1.1 are there only if the core's description is long enough. */
-static bool has_source(const struct svmx_op_desc *op) {
-    return op->size >= offsetof(struct svmx_op_desc, grain) + sizeof op->grain && (op->opencl_c || op->spirv);
-}
-
-static enum svmx_status recipe_make(const struct lz_device *device, const struct svmx_pipeline_desc *given,
-                                    struct recipe *recipe) {
-    struct svmx_pipeline_desc desc = {.size = sizeof desc};
-    memcpy(&desc, given, given->size < sizeof desc ? given->size : sizeof desc); /* what 1.0 does not say is 0 */
-    return has_source(desc.op) ? recipe_of_user(device, &desc, recipe) : recipe_of_catalog(device, &desc, recipe);
+    *source = (struct lz_source){.op = recipe->op, .spirv = op->spirv, .bytes = op->spirv_bytes};
+    if (op->spirv) return SVMX_OK;
+    lz_log(device->backend, SVMX_LOG_INFO, "%s: no SPIR-V was registered with it, and there is no compiler here",
+           recipe->op);
+    return SVMX_ERR_UNSUPPORTED;
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------------- */
@@ -111,20 +70,20 @@ static enum svmx_status make_kernel(struct lz_program *program, struct lz_pass *
 }
 
 /* Takes over the reference to the program, on failure too. */
-static enum svmx_status pipeline_make(struct lz_program *program, const struct recipe *recipe, const uint32_t *grains,
+static enum svmx_status pipeline_make(struct lz_program *program, const struct kernels_recipe *recipe,
                                       struct svmx_pipeline **made) {
     const struct lz_backend *backend = program->device->backend;
     struct svmx_pipeline *pipeline =
         backend->host->alloc(backend->host, sizeof *pipeline, _Alignof(struct svmx_pipeline));
     if (!pipeline) {
         lz_program_release(program);
-        return lz_refuse(backend, SVMX_ERR_MEMORY, "%s: no memory for a pipeline", recipe->source.op);
+        return lz_refuse(backend, SVMX_ERR_MEMORY, "%s: no memory for a pipeline", recipe->op);
     }
-    *pipeline = (struct svmx_pipeline){.program = program, .references = 1, .pass_count = recipe->pass_count};
+    *pipeline = (struct svmx_pipeline){.program = program, .pass_count = recipe->pass_count};
     enum svmx_status status = SVMX_OK;
     for (uint32_t i = 0; i < recipe->pass_count && status == SVMX_OK; i++) {
         pipeline->passes[i].shape = recipe->passes[i];
-        pipeline->passes[i].grain = grains[i];
+        pipeline->passes[i].grain = recipe->grains[i];
         status = make_kernel(program, &pipeline->passes[i]);
         pipeline->passes[i].shape.kernel = NULL; /* the name of a registered operation is the caller's to free */
     }
@@ -137,52 +96,28 @@ static enum svmx_status pipeline_make(struct lz_program *program, const struct r
 
 /* ---- sharing ---------------------------------------------------------------------------------------------- */
 
-static bool is_same(const struct svmx_pipeline *pipeline, const struct lz_program *program, const uint32_t *grains) {
-    if (pipeline->program != program) return false;
-    for (uint32_t i = 0; i < pipeline->pass_count; i++)
-        if (pipeline->passes[i].grain != grains[i]) return false;
-    return true;
-}
-
-/* One that was given before, with one more reference; NULL: none. */
-static struct svmx_pipeline *pipeline_find(struct lz_device *device, const struct lz_program *program,
-                                           const uint32_t *grains) {
-    pthread_mutex_lock(&device->lock);
-    struct svmx_pipeline *pipeline = device->pipelines;
-    while (pipeline && !is_same(pipeline, program, grains)) pipeline = pipeline->next;
-    if (pipeline) pipeline->references++;
-    pthread_mutex_unlock(&device->lock);
-    return pipeline;
-}
-
-static void pipeline_list(struct lz_device *device, struct svmx_pipeline *pipeline) {
-    pthread_mutex_lock(&device->lock);
-    pipeline->next = device->pipelines;
-    device->pipelines = pipeline;
-    pthread_mutex_unlock(&device->lock);
-}
-
 enum svmx_status lz_pipeline_build(void *self, uint32_t index, const struct svmx_pipeline_desc *desc,
                                    struct svmx_pipeline **pipeline) {
     enum svmx_status status;
     struct lz_device *device = lz_device_ready(self, index, &status);
     if (!device) return status;
-    struct recipe recipe = {.pass_count = 0};
-    status = recipe_make(device, desc, &recipe);
+    const struct kernels_limits limits = limits_of(device);
+    struct kernels_recipe recipe;
+    struct lz_source source;
+    status = kernels_recipe_make(device->backend->host, &limits, desc, &recipe);
+    if (status == SVMX_OK) status = source_of(device, &recipe, desc->op, &source);
     if (status != SVMX_OK) return status;
-    uint32_t grains[CATALOG_PASSES] = {0};
-    for (uint32_t i = 0; i < recipe.pass_count; i++)
-        grains[i] = catalog_grain(&recipe.passes[i], desc->bucket, device->compute_units);
     struct lz_program *program;
-    status = lz_program_acquire(device, &recipe.source, desc->binary, desc->binary_bytes, &program);
+    status = lz_program_acquire(device, &source, desc->binary, desc->binary_bytes, &program);
     if (status != SVMX_OK) return status;
-    struct svmx_pipeline *found = pipeline_find(device, program, grains);
+    struct svmx_pipeline *found =
+        (void *)kernels_shared_find(&device->lock, &device->pipelines, program, recipe.grains);
     if (found) {
         lz_program_release(program); /* the pipeline has its own reference */
     } else {
-        status = pipeline_make(program, &recipe, grains, &found);
+        status = pipeline_make(program, &recipe, &found);
         if (status != SVMX_OK) return status;
-        pipeline_list(device, found);
+        kernels_shared_add(&device->lock, &device->pipelines, &found->shared, program, recipe.grains);
     }
     *pipeline = found;
     return SVMX_OK;
@@ -192,15 +127,7 @@ void lz_pipeline_free(void *self, struct svmx_pipeline *pipeline) {
     (void)self;
     if (!pipeline) return;
     struct lz_device *device = pipeline->program->device;
-    pthread_mutex_lock(&device->lock);
-    const bool last = --pipeline->references == 0;
-    if (last) {
-        struct svmx_pipeline **at = &device->pipelines;
-        while (*at != pipeline) at = &(*at)->next;
-        *at = pipeline->next;
-    }
-    pthread_mutex_unlock(&device->lock);
-    if (last) pipeline_destroy(pipeline);
+    if (kernels_shared_release(&device->lock, &device->pipelines, &pipeline->shared)) pipeline_destroy(pipeline);
 }
 
 enum svmx_status lz_pipeline_binary(void *self, struct svmx_pipeline *pipeline, void *buffer, size_t *bytes) {

@@ -6,40 +6,24 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../kernels/opening.h"
 #include "hash.h"
 #include "levelzero.h"
-
-#include <fenv.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "0.0.0"
 #endif
 
-/*
- * Threads start with the floating-point environment of whoever starts them, and a driver may start some while it is called:
- * so the default one is set around every call that may do so, and the caller's is put back.
- */
-static fenv_t fp_enter(void) {
-    fenv_t callers;
-    (void)fegetenv(&callers);
-    (void)fesetenv(FE_DFL_ENV);
-    return callers;
-}
-
 static enum svmx_status pipeline_build(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                        struct svmx_pipeline **pipeline) {
-    const fenv_t callers = fp_enter();
+    const fenv_t callers = kernels_fp_enter();
     const enum svmx_status status = lz_pipeline_build(self, device, desc, pipeline);
     (void)fesetenv(&callers);
     return status;
 }
 
 static enum svmx_status submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
-    const fenv_t callers = fp_enter();
+    const fenv_t callers = kernels_fp_enter();
     const enum svmx_status status = lz_submit(self, submission, ticket);
     (void)fesetenv(&callers);
     return status;
@@ -67,37 +51,20 @@ static const struct svmx_backend_ops backend_ops = {
     .close = backend_close,
 };
 
-/*
- * A variable that makes the loader or a driver run code of the user's choice (ZE_ENABLE_ALT_DRIVERS): in a program that runs
- * with more rights than its user has (set-uid), a reason to stay away.
- */
-static const char *dangerous_variable(void) {
-    static const char *const names[] = {"ZE_", "ZEL_", "ZET_", "ZES_", "NEO", "IGC_"};
-    for (char **at = environ; at && *at; at++)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (strncmp(*at, names[i], strlen(names[i])) == 0) return names[i];
-    return NULL;
-}
+/* Variables of the loader and of drivers (ZE_ENABLE_ALT_DRIVERS names one). */
+static const char *const variables[] = {"ZE_", "ZEL_", "ZET_", "ZES_", "NEO", "IGC_"};
 
 static enum svmx_status backend_open(const struct svmx_host *host, struct svmx_backend *opened) {
-    if (host->abi_major != SVMX_ABI_MAJOR || host->size < sizeof *host)
-        return SVMX_ERR_ABI; /* not even its log can be trusted */
-    const char *dangerous = getauxval(AT_SECURE) ? dangerous_variable() : NULL;
-    if (dangerous) {
-        char line[160];
-        (void)snprintf(line, sizeof line, "not with raised rights while the environment has %s...: unset it",
-                       dangerous);
-        host->log(host, SVMX_LOG_ERROR, line);
-        return SVMX_ERR_UNSUPPORTED;
-    }
+    enum svmx_status status = kernels_may_open(host, variables, sizeof variables / sizeof *variables);
+    if (status != SVMX_OK) return status;
     struct lz_backend *backend = host->alloc(host, sizeof *backend, 64);
     if (!backend) {
         host->log(host, SVMX_LOG_ERROR, "no memory for the instance");
         return SVMX_ERR_MEMORY;
     }
     *backend = (struct lz_backend){.host = host, .newer = lz_newer_find()};
-    const fenv_t callers = fp_enter();
-    enum svmx_status status = lz_devices_find(backend);
+    const fenv_t callers = kernels_fp_enter();
+    status = lz_devices_find(backend);
     (void)fesetenv(&callers);
     if (status != SVMX_OK) {
         backend_close(backend);

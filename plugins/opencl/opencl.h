@@ -29,9 +29,10 @@
 #include <CL/cl_ext.h>
 
 #include "../kernels/binary.h"
-#include "../kernels/catalog.h"
 #include "../kernels/name.h"
 #include "../kernels/pause.h"
+#include "../kernels/recipe.h"
+#include "../kernels/sharing.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -108,7 +109,7 @@ struct ocl_device {
     cl_command_queue upload, readback; /* of copies; `queue` itself where the device has no memory of its own */
     cl_command_queue memory_queue;     /* clearing and mapping, from any thread */
     struct ocl_program *programs;
-    struct svmx_pipeline *pipelines;
+    struct kernels_shared *pipelines; /* struct svmx_pipeline */
 
     struct ocl_slot slots[OCL_SLOTS];
     uint64_t next_ticket; /* the submitter's */
@@ -155,9 +156,8 @@ struct ocl_pass {
 enum { OCL_SIZES = 65 }; /* classes of sizes: bits of a count */
 
 struct svmx_pipeline {
-    struct svmx_pipeline *next;
+    struct kernels_shared shared; /* first: a list of these is one of pipelines */
     struct ocl_program *program;
-    uint32_t references; /* guarded by the device's lock */
     uint32_t pass_count;
     struct ocl_pass passes[CATALOG_PASSES];
     uint64_t expected_ns[OCL_SIZES]; /* of launches by their size; the submitter's */

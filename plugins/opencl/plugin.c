@@ -6,34 +6,17 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../kernels/opening.h"
 #include "hash.h"
 #include "opencl.h"
-
-#include <fenv.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "0.0.0"
 #endif
 
-/*
- * A driver computes in threads that it starts while it is called, and threads start with the floating-point environment of
- * whoever starts them; some compute in the calling thread itself. So the default one is set around every call that may
- * do either, and the caller's is put back.
- */
-static fenv_t fp_enter(void) {
-    fenv_t callers;
-    (void)fegetenv(&callers);
-    (void)fesetenv(FE_DFL_ENV);
-    return callers;
-}
-
 static enum svmx_status memory_alloc(void *self, uint32_t device, const struct svmx_memory_desc *desc,
                                      struct svmx_memory **memory, void **host) {
-    const fenv_t callers = fp_enter();
+    const fenv_t callers = kernels_fp_enter();
     const enum svmx_status status = ocl_memory_alloc(self, device, desc, memory, host);
     (void)fesetenv(&callers);
     return status;
@@ -41,14 +24,14 @@ static enum svmx_status memory_alloc(void *self, uint32_t device, const struct s
 
 static enum svmx_status pipeline_build(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                        struct svmx_pipeline **pipeline) {
-    const fenv_t callers = fp_enter();
+    const fenv_t callers = kernels_fp_enter();
     const enum svmx_status status = ocl_pipeline_build(self, device, desc, pipeline);
     (void)fesetenv(&callers);
     return status;
 }
 
 static enum svmx_status submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
-    const fenv_t callers = fp_enter();
+    const fenv_t callers = kernels_fp_enter();
     const enum svmx_status status = ocl_submit(self, submission, ticket);
     (void)fesetenv(&callers);
     return status;
@@ -76,29 +59,12 @@ static const struct svmx_backend_ops backend_ops = {
     .close = backend_close,
 };
 
-/*
- * A variable that makes the loader or a driver run code of the user's choice. The loader of Debian 12 reads some of them
- * even in a program that runs with more rights than its user has (set-uid): there, they are a reason to stay away.
- */
-static const char *dangerous_variable(void) {
-    static const char *const names[] = {"OCL_ICD_", "OPENCL_", "POCL_", "OCLGRIND_", "RUSTICL_", "LIBGL_DRIVERS_PATH"};
-    for (char **at = environ; at && *at; at++)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (strncmp(*at, names[i], strlen(names[i])) == 0) return names[i];
-    return NULL;
-}
+/* Variables of the loader and of drivers. The loader of Debian 12 reads some of them even in a set-uid program. */
+static const char *const variables[] = {"OCL_ICD_", "OPENCL_", "POCL_", "OCLGRIND_", "RUSTICL_", "LIBGL_DRIVERS_PATH"};
 
 static enum svmx_status backend_open(const struct svmx_host *host, struct svmx_backend *opened) {
-    if (host->abi_major != SVMX_ABI_MAJOR || host->size < sizeof *host)
-        return SVMX_ERR_ABI; /* not even its log can be trusted */
-    const char *dangerous = getauxval(AT_SECURE) ? dangerous_variable() : NULL;
-    if (dangerous) {
-        char line[160];
-        (void)snprintf(line, sizeof line, "not with raised rights while the environment has %s...: unset it",
-                       dangerous);
-        host->log(host, SVMX_LOG_ERROR, line);
-        return SVMX_ERR_UNSUPPORTED;
-    }
+    enum svmx_status status = kernels_may_open(host, variables, sizeof variables / sizeof *variables);
+    if (status != SVMX_OK) return status;
     struct ocl_backend *backend = host->alloc(host, sizeof *backend, 64);
     if (!backend) {
         host->log(host, SVMX_LOG_ERROR, "no memory for the instance");
@@ -106,8 +72,8 @@ static enum svmx_status backend_open(const struct svmx_host *host, struct svmx_b
     }
     *backend = (struct ocl_backend){.host = host};
     atomic_init(&backend->next_memory_id, 1);
-    const fenv_t callers = fp_enter();
-    enum svmx_status status = ocl_devices_find(backend);
+    const fenv_t callers = kernels_fp_enter();
+    status = ocl_devices_find(backend);
     (void)fesetenv(&callers);
     if (status != SVMX_OK) {
         backend_close(backend);

@@ -528,7 +528,7 @@ struct svmx__racer {
     struct svmx__pipeline pipeline;
     uint32_t variant;
     bool kept;                   /* it came from disk */
-    uint64_t device_ns, host_ns; /* of its shortest run by either clock; UINT64_MAX: none. A device may not tell: 0 */
+    uint64_t device_ns, host_ns; /* of its shortest run by either clock; UINT64_MAX: none, or none to be believed */
     enum svmx_status status;     /* OK, or why it is out */
 };
 

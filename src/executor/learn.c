@@ -20,22 +20,25 @@ enum { SHORT_NS = 20000, SELDOM = 4 };
 /* A device that says less than a hundredth of what passed, for something that took a while, says nothing. */
 enum { NEXT_TO_NOTHING = 100, A_WHILE_NS = 100000 };
 
-/* What the device's clock says of a launch that took run_ns; 0: nothing to be believed. */
-static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
-    const struct svmx_timing *timing = &part->timing;
-    if (part->device->host_memory || part->launches != 1 + part->cuts || part->status != SVMX_OK) return 0;
-    if (part->joined) return 0; /* the first of its stretch has the times of all */
+uint64_t svmx__device_time(const struct svmx_timing *timing, uint64_t run_ns) {
     const uint64_t parts[] = {timing->copy_in_ns, timing->compute_ns, timing->copy_out_ns};
     uint64_t sum = 0;
     for (int i = 0; i < 3; i++) {
-        if (parts[i] > run_ns) sum = UINT64_MAX; /* negative times are large ones */
-        if (sum != UINT64_MAX) sum += parts[i];
+        if (parts[i] > run_ns) return 0; /* negative times are large ones */
+        sum += parts[i];
     }
     const bool nothing = timing->compute_ns == 0 || (run_ns > A_WHILE_NS && sum < run_ns / NEXT_TO_NOTHING);
-    const bool good = !nothing && sum <= run_ns;
+    return nothing || sum > run_ns ? 0 : sum;
+}
+
+/* What the device's clock says of a launch that took run_ns; 0: nothing to be believed. */
+static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
+    if (part->device->host_memory || part->launches != 1 + part->cuts || part->status != SVMX_OK) return 0;
+    if (part->joined) return 0; /* the first of its stretch has the times of all */
+    const uint64_t sum = svmx__device_time(&part->timing, run_ns);
     /* relaxed: a word on its own; the last launch counts */
-    atomic_store_explicit(&part->device->clock, good ? SVMX_CLOCK_USED : SVMX_CLOCK_REFUSED, memory_order_relaxed);
-    return good ? sum : 0;
+    atomic_store_explicit(&part->device->clock, sum ? SVMX_CLOCK_USED : SVMX_CLOCK_REFUSED, memory_order_relaxed);
+    return sum;
 }
 
 /* The first launch of an operation of about that size on a device: where that has memory of its own it fills pools. */

@@ -107,7 +107,7 @@ endif
 # Suite opencl: the executor beside the plain API on the same device.
 opencl_bench_programs =
 if BUILD_OPENCL
-opencl_bench_programs += %D%/opencl_compositions %D%/opencl_isolate %D%/opencl_start %D%/opencl_tasks
+opencl_bench_programs += %D%/opencl_compositions %D%/opencl_features %D%/opencl_isolate %D%/opencl_start %D%/opencl_tasks
 endif
 cl_common = %D%/cl_scene.c %D%/cl_scene.h %D%/peer_cl.c %D%/peer_cl.h $(bench_common)
 %C%_opencl_tasks_SOURCES = %D%/opencl_tasks.c $(cl_common)
@@ -116,6 +116,9 @@ cl_common = %D%/cl_scene.c %D%/cl_scene.h %D%/peer_cl.c %D%/peer_cl.h $(bench_co
 %C%_opencl_compositions_SOURCES = %D%/opencl_compositions.c $(cl_common)
 %C%_opencl_compositions_CPPFLAGS = $(public_cppflags)
 %C%_opencl_compositions_LDADD = libsvmx.la $(OPENCL_LIBS) -lm
+%C%_opencl_features_SOURCES = %D%/opencl_features.c $(bench_common)
+%C%_opencl_features_CPPFLAGS = $(public_cppflags)
+%C%_opencl_features_LDADD = plugins/kernels/libkernels.la $(OPENCL_LIBS) -lm
 %C%_opencl_isolate_SOURCES = %D%/opencl_isolate.c $(bench_common)
 %C%_opencl_isolate_CPPFLAGS = $(public_cppflags)
 %C%_opencl_isolate_LDADD = libsvmx.la -lm

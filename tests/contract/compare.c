@@ -214,11 +214,12 @@ void all_alignments(struct pair *pair) {
     }
 }
 
-/* Sizes of tasks in a batch: many of a few units, some empty, a few large. */
+/* Sizes of tasks in a batch: many of a few units (of fewer where each is dear), some empty, a few large. */
 static uint64_t mixed_size(const struct pair *pair, const struct svmx_op *op, uint64_t *state) {
-    const uint32_t r = cli_random_below(state, 100);
+    enum { FEW = 40 };
+    const uint32_t r = cli_random_below(state, 100), few = cli_wild_limit(op->name) <= FEW ? FEW / 8 : FEW;
     if (r < 10) return 0;
-    return within_limit(pair, op, r < 90 ? cli_random_below(state, 40) : cli_random_below(state, 3000));
+    return within_limit(pair, op, r < 90 ? cli_random_below(state, few) : cli_random_below(state, 3000));
 }
 
 void many_tasks(struct pair *pair) {

@@ -141,11 +141,28 @@ verdict "no driver: skipped with a word" $?
 call env ZE_ENABLE_ALT_DRIVERS=/no/such/driver.so SUPERVM_BACKENDS=+levelzero "$SVMX" devices
 [ $code -eq 3 ] && grep -q 'no Level Zero driver' "$work/err"
 verdict "no driver, but demanded: an error that says why" $?
+# cpu_ms COMMAND...: what ten runs take of a processor, in ms; a machine that is busy does not change it.
+cpu_ms() {
+    (
+        for run in 1 2 3 4 5 6 7 8 9 10; do "$@" >"$work/out" 2>"$work/err"; done
+        times
+    ) | awk 'NR == 2 { gsub(/[ms]/, " "); print int(($1 * 60 + $2 + $3 * 60 + $4) * 1000) }'
+}
+absent() { env ZE_ENABLE_ALT_DRIVERS=/no/such/driver.so "$@"; }
+without=$(cpu_ms absent SUPERVM_BACKENDS=simd,stop "$SVMX" devices)
+with=$(cpu_ms absent SUPERVM_BACKENDS=simd,levelzero,stop "$SVMX" devices)
+grep -q '^levelzero *skipped' "$work/out" && [ "$without" -gt 0 ] && [ "$with" -le $((3 * without)) ]
+verdict "no driver: ten times skipped in $with ms of processor time, $without ms without the plugin" $?
 
 # ---- binaries -------------------------------------------------------------------------------------------------------
 
-call real SUPERVM_CACHE_DIR="$work/cache" "$SVMX" run sum_f32
-[ $code -eq 0 ] && [ -n "$(find "$work/cache" -type f)" ] && content
+# calls_of FUNCTION: how often the last command called it.
+calls_of() { awk -v name="$1" '$1 == name { calls = $2 } END { print calls + 0 }' "$work/count"; }
+call real SUPERVM_CACHE_DIR=off ZE_CPU_COUNT="$work/count" "$SVMX" run sum_f32
+[ $code -eq 0 ] && [ "$(calls_of zeModuleCreate)" -gt 0 ] && [ "$(calls_of zeModuleGetNativeBinary)" -eq 0 ] && content
+verdict "without a store the driver is not asked for compiled code" $?
+call real SUPERVM_CACHE_DIR="$work/cache" ZE_CPU_COUNT="$work/count" "$SVMX" run sum_f32
+[ $code -eq 0 ] && [ -n "$(find "$work/cache" -type f)" ] && [ "$(calls_of zeModuleGetNativeBinary)" -gt 0 ] && content
 verdict "compiled code is kept on disk" $?
 call real SUPERVM_CACHE_DIR="$work/cache" ZE_CPU_TRANSLATOR=/bin/false "$SVMX" run sum_f32
 [ $code -eq 0 ] && out_has "$label" && out_has 'fallback   none' && content

@@ -23,12 +23,17 @@ static uint32_t chosen(void) {
     return variant;
 }
 
-static void offer(unsigned count, uint64_t first_ns, uint64_t second_ns, uint64_t third_ns) {
+/* Variants that take so long by the device's clock, and by the host's one as long as the other. */
+static void offer(unsigned count, uint64_t first_us, uint64_t second_us, uint64_t third_us) {
+    const uint64_t us[] = {first_us, second_us, third_us};
+    uint64_t longest = 0;
     fake_start();
     fake.variant_count = count;
-    fake.variants[0].ns = first_ns;
-    fake.variants[1].ns = second_ns;
-    fake.variants[2].ns = third_ns;
+    for (int i = 0; i < 3; i++) longest = us[i] > longest ? us[i] : longest;
+    for (int i = 0; i < 3; i++) {
+        fake.variants[i].ns = us[i] * 1000;
+        fake.variants[i].sleep_ns = longest * 1000;
+    }
 }
 
 static void delay(uint32_t variant, unsigned launch, unsigned times) {
@@ -48,10 +53,10 @@ Test(trial, the_fastest_serves) {
 Test(trial, one_slow_run_does_not_change_the_choice) {
     for (unsigned launch = 1; launch <= 5; launch++) {
         offer(2, 3000, 2000, 0);
-        delay(1, launch, 1000);
+        delay(1, launch, 20);
         cr_assert_eq(chosen(), 1, "run %u of the faster one was slow", launch);
         offer(2, 2000, 3000, 0);
-        delay(0, launch, 1000);
+        delay(0, launch, 20);
         cr_assert_eq(chosen(), 0, "run %u of the faster one was slow", launch);
     }
 }
@@ -80,6 +85,22 @@ Test(trial, the_hosts_clock_counts_where_the_device_does_not_tell) {
     offer(2, 0, 1, 0); /* one clock for all, or the times say nothing */
     fake.variants[1].sleep_ns = 20 * MS;
     cr_assert_eq(chosen(), 0);
+}
+
+/* What the device says, the wrong way round, where by the host's clock the first is the faster one by far. */
+static void contradict(uint64_t first_ns, uint64_t second_ns) {
+    offer(2, 0, 0, 0);
+    fake.variants[0] = (struct fake_variant){.ns = first_ns, .sleep_ns = MS};
+    fake.variants[1] = (struct fake_variant){.ns = second_ns, .sleep_ns = 20 * MS};
+}
+
+Test(trial, the_hosts_clock_counts_where_the_devices_cannot_be_believed) {
+    contradict(2, 1); /* next to nothing, whatever it did */
+    cr_assert_eq(chosen(), 0);
+    contradict(9000000 * MS, 8000000 * MS); /* more than passed */
+    cr_assert_eq(chosen(), 0);
+    contradict(MS, MS / 2);
+    cr_assert_eq(chosen(), 1, "it can be believed");
 }
 
 Test(trial, a_variant_that_alone_is_offered_does_not_run_for_nothing) {

@@ -114,6 +114,7 @@ static bool read_one(const char *name, const char *value) {
     if (strcmp(name, "ZE_CPU_REPORT") == 0) return read_text(name, value, &to->report);
     if (strcmp(name, "ZE_CPU_COUNT") == 0) return read_text(name, value, &to->count);
     if (strcmp(name, "ZE_CPU_TRANSLATOR") == 0) return read_text(name, value, &to->translator);
+    if (strcmp(name, "ZE_CPU_KEEP") == 0) return read_text(name, value, &to->keep);
     return refuse(name, value, "there is no such variable; see README.md of the test driver");
 }
 

@@ -1,6 +1,7 @@
 /*
  * translate.c: SPIR-V back to LLVM bitcode, by the program llvm-spirv (ZE_CPU_TRANSLATOR), in a folder of its own under
- * TMPDIR. It knows nothing of OpenCL.
+ * TMPDIR. What was translated once is kept in a folder, if ZE_CPU_KEEP names one: a suite has many processes, and all of
+ * them the same modules. It knows nothing of OpenCL.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,20 +128,47 @@ static char *log_text(const char *path) {
     return strdup(text);
 }
 
+/* ---- what is kept ------------------------------------------------------------------------------------------------ */
+
+static uint64_t hash(uint64_t so_far, const void *data, size_t bytes) { /* FNV-1a */
+    for (size_t i = 0; i < bytes; i++) so_far = (so_far ^ ((const unsigned char *)data)[i]) * UINT64_C(0x100000001b3);
+    return so_far;
+}
+
+/* Where the bitcode of a module would be kept; false: nothing is. */
+static bool kept_path(char path[PATH_ROOM], const void *spirv, size_t bytes, const char *constants) {
+    if (!zecpu_settings.keep) return false;
+    uint64_t key = hash(UINT64_C(0xcbf29ce484222325), zecpu_settings.translator, strlen(zecpu_settings.translator) + 1);
+    key = hash(hash(key, constants, strlen(constants)), spirv, bytes);
+    return snprintf(path, PATH_ROOM, "%s/%016llx-%zu.bc", zecpu_settings.keep, (unsigned long long)key, bytes) <
+           PATH_ROOM;
+}
+
+/* It appears by rename, whole: others may read it, or write the same. */
+static void keep(const char *path, const void *bitcode, size_t bytes) {
+    char part[PATH_ROOM + 16];
+    (void)mkdir(zecpu_settings.keep, 0700);
+    (void)snprintf(part, sizeof part, "%s.%ld", path, (long)getpid());
+    if (!write_file(part, bitcode, bytes) || rename(part, path) != 0) (void)unlink(part);
+}
+
 void zecpu_translate(const void *spirv, size_t bytes, const ze_module_constants_t *values,
                      const struct zecpu_spirv *info, void **bitcode, size_t *bitcode_bytes, char **log) {
     struct files files;
-    char constants[2048];
+    char constants[2048], path[PATH_ROOM];
     *bitcode = *log = NULL;
+    write_constants(values, info, constants, sizeof constants);
+    const bool keeps = kept_path(path, spirv, bytes, constants);
+    if (keeps && (*bitcode = read_file(path, bitcode_bytes))) return;
     if (!make_files(&files)) {
         *log = strdup("no folder for SPIR-V can be made in TMPDIR");
         return;
     }
-    write_constants(values, info, constants, sizeof constants);
     const char *arguments[] = {zecpu_settings.translator,     "-r", files.spirv, "-o", files.bitcode,
                                *constants ? constants : NULL, NULL};
     if (write_file(files.spirv, spirv, bytes) && run(arguments, files.log) == 0)
         *bitcode = read_file(files.bitcode, bitcode_bytes);
     if (!*bitcode) *log = log_text(files.log);
+    if (*bitcode && keeps) keep(path, *bitcode, *bitcode_bytes);
     remove_files(&files);
 }

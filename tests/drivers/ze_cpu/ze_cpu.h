@@ -57,6 +57,7 @@ struct zecpu_settings {
     const char *report, *count; /* files; NULL: stderr, none */
     const char *hang_file;      /* its appearance ends a hang; NULL: time does */
     const char *translator;
+    const char *keep; /* folder for what it made; NULL: none */
 };
 
 extern struct zecpu_settings zecpu_settings; /* written once, by zecpu_settings_read */

@@ -18,6 +18,8 @@ else
 fi
 passed=0 failed=0 skipped=0 code=0
 for name in $(env | sed -n 's/^\(ZE_CPU_[A-Z0-9_]*\)=.*/\1/p'); do unset "$name"; done
+ZE_CPU_KEEP=$work/kept
+export ZE_CPU_KEEP
 
 ok() { # WHAT STATUS
     if [ "$2" -eq 0 ]; then
@@ -133,6 +135,13 @@ else
     skip "oclgrind finds a kernel that writes beyond its allocation: it is not installed" 1
 fi
 right "SPIR-V that is damaged is refused" loader damaged ZE_CPU_TRANSLATOR=false
+printf '#!/bin/sh\necho >>"%s"\nexec llvm-spirv-15 "$@"\n' "$work/translated" >"$work/translator"
+chmod +x "$work/translator"
+right "what is translated for the first time" loader regular ZE_CPU_TRANSLATOR="$work/translator"
+cp "$work/translated" "$work/translated.first"
+right "what was translated before" loader regular ZE_CPU_TRANSLATOR="$work/translator"
+[ -s "$work/translated.first" ] && cmp -s "$work/translated" "$work/translated.first"
+ok "is not translated again" $?
 
 # ---- devices
 

@@ -1,54 +1,25 @@
 /*
- * opencl.c: the contract on every OpenCL device: whatever a device does, it does with the bytes of the reference code.
- *
- *   PoCL       computes on the CPU; has to do everything that there is device code for
- *   Rusticl    Mesa's, on the CPU by way of llvmpipe; has known defects
- *   oclgrind   interprets kernels, checks every access to memory and looks for races; slow: small sizes, and each
- *              operation at each alignment only with SVMX_TEST_LONG=1
- *   others     whatever else the loader finds, or OCL_ICD_VENDORS names
+ * on_opencl.c: see on_opencl.h.
  *
  * First all operations are tried and the receipts looked at: those that the device answered itself are compared; every
  * other is listed by its name, as unsupported or, with the reason, as in quarantine. From then on an answer that is not
- * the device's own is a failure. Each driver has a process of its own; a driver that is not there is a test skipped.
+ * the device's own is a failure.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "on_opencl.h"
+
 #include "../../plugins/kernels/catalog.h"
-#include "compare.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_DEVICES = 16 };
 
-/* ---- drivers ------------------------------------------------------------------------------------------------------ */
-
-struct driver {
-    const char *file;    /* for the loader */
-    const char *package; /* of Debian */
-    bool complete;       /* nothing that there is device code for may be missing or wrong */
-    bool slow;           /* of signatures nothing but the known answers */
-    uint64_t size_cap;
-    uint32_t batch, random_sizes;
-};
-
-static const struct driver pocl = {
-    "/etc/OpenCL/vendors/pocl.icd", "pocl-opencl-icd", true, false, 0, BATCH, RANDOM_SIZES};
-static const struct driver rusticl = {
-    "/etc/OpenCL/vendors/rusticl.icd", "mesa-opencl-icd", false, false, 20000, 150, 20};
-static const struct driver oclgrind = {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "oclgrind", true, true, 200, 12, 4};
-
 static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
-
-/* Of those above, by the name of the platform. */
-static bool has_a_test_of_its_own(const char *driver) {
-    return starts_with(driver, "Portable Computing Language") || starts_with(driver, "rusticl") ||
-           starts_with(driver, "Oclgrind");
-}
 
 /* ---- what a device does --------------------------------------------------------------------------------------------- */
 
@@ -143,7 +114,7 @@ static void leave_out_on_request(void) {
     if (getenv("SVMX_TEST_NO_OPENCL_CONTRACT")) cr_skip_test("left out in this configuration (scripts/test.sh)");
 }
 
-static void on_driver(const struct driver *driver) {
+void on_driver(const struct driver *driver) {
     bool use[MAX_DEVICES] = {false};
     leave_out_on_request();
     if (access(driver->file, R_OK) != 0) cr_skip_test("there is no %s (package %s)", driver->file, driver->package);
@@ -153,29 +124,13 @@ static void on_driver(const struct driver *driver) {
         if (use[i]) on_device(i, driver);
 }
 
-Test(contract_opencl, pocl) { on_driver(&pocl); }
-
-Test(contract_opencl, rusticl) {
-    setenv("RUSTICL_ENABLE", "llvmpipe", 1);
-    on_driver(&rusticl);
+/* None of those with a suite of their own, by the name of the platform. */
+static bool is_another(const char *driver) {
+    return !starts_with(driver, "Portable Computing Language") && !starts_with(driver, "rusticl") &&
+           !starts_with(driver, "Oclgrind");
 }
 
-/* oclgrind writes what it finds into a log: that has to be empty. */
-Test(contract_opencl, oclgrind) {
-    char log[4096];
-    struct stat info;
-    const char *build = getenv("SVMX_TEST_BUILDDIR");
-    snprintf(log, sizeof log, "%s/tests/run/oclgrind.log", build ? build : ".");
-    (void)unlink(log);
-    setenv("OCLGRIND_LOG", log, 1);
-    setenv("OCLGRIND_DATA_RACES", "1", 1);
-    on_driver(&oclgrind);
-    if (stat(log, &info) == 0) cr_assert_eq(info.st_size, 0, "oclgrind found something: see %s", log);
-}
-
-static bool is_another(const char *driver) { return !has_a_test_of_its_own(driver); }
-
-Test(contract_opencl, others) {
+void on_other_drivers(void) {
     static const struct driver other = {NULL, NULL, false, false, 0, BATCH, RANDOM_SIZES};
     const char *users = getenv("SVMX_TEST_OPENCL_VENDORS");
     bool use[MAX_DEVICES] = {false};
