@@ -110,7 +110,8 @@ static enum svmx_status run_pieces(struct svmx__part *part, uint32_t count) {
     part->compared = true; /* if each of them is */
     part->timing = (struct svmx_timing){.size = sizeof part->timing};
     for (uint32_t i = 0; i < count && status == SVMX_OK; i++) {
-        struct svmx__part sliced = slice(part, svmx__slice_at(part, i, count), svmx__slice_at(part, i + 1, count), units);
+        struct svmx__part sliced =
+            slice(part, svmx__slice_at(part, i, count), svmx__slice_at(part, i + 1, count), units);
         status = run_at_once(&sliced);
         if (i == 0) first_ns = sliced.dispatch_ns;
         take_over(part, &sliced);

@@ -113,8 +113,8 @@ Test(cuts, between_tasks_and_nowhere_else) {
             cr_assert_eq(svmx__slice_at(&part, 0, count), 0);
             cr_assert_eq(svmx__slice_at(&part, count, count), 5);
             for (uint32_t i = 0; i < count; i++)
-                cr_assert_lt(svmx__slice_at(&part, i, count), svmx__slice_at(&part, i + 1, count), "row %zu, %u of %u", k,
-                             i, count);
+                cr_assert_lt(svmx__slice_at(&part, i, count), svmx__slice_at(&part, i + 1, count), "row %zu, %u of %u",
+                             k, i, count);
         }
     }
     const struct svmx__part even = {.task_count = 5, .first_unit = units[0], .units = 5};
