@@ -98,8 +98,6 @@ enum svmx_status svmx__bucket(struct svmx_batch *batch) {
         part->library = NULL;
         part->copied_bytes = 0;
         part->launches = part->readbacks = 0;
-        part->windowed = part->overlapped = part->retired = false;
-        part->ahead_ns = 0;
     }
     return SVMX_OK;
 }

@@ -121,7 +121,8 @@ static enum svmx_status prepare(struct svmx__part *head, struct svmx__part *part
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     part->block = NULL;
     part->command_count = 0;
-    part->dispatch_ns = 0;
+    part->dispatch_ns = part->ahead_ns = 0;
+    part->windowed = part->overlapped = part->retired = false;
     part->life = head->life;
     const enum svmx_status status = svmx__prepare(part);
     if (status != SVMX_OK) return status;
@@ -156,8 +157,7 @@ static enum svmx_status stage_all(struct svmx__part *head, struct svmx__commands
     uint64_t scratch_bytes;
     head->staging_in = head->staging_out = head->inputs = head->outputs = head->scratch = NULL;
     head->block = NULL;
-    head->dispatch_ns = head->ahead_ns = 0;
-    head->windowed = head->overlapped = head->retired = false;
+    head->dispatch_ns = 0;
     enum svmx_status status = prepare_all(head, &scratch_bytes);
     if (status != SVMX_OK) return status;
     choose_buffers(head);
