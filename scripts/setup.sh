@@ -2,7 +2,8 @@
 # setup.sh [PROFILE]: installs the Debian or Ubuntu packages that a profile needs and that are missing, and says so.
 #
 #   quickstart   compiler, make, autotools, xxHash: enough for the library, the command and the SIMD plugin; and, where
-#                they are to be had, libsecp256k1 and libsodium, without which a few operations are off, the headers and
+#                they are to be had, libsecp256k1 and libsodium, without which a few operations are off, hwloc, without
+#                which SIMD threads are not kept near their memory on machines with several nodes, the headers and
 #                the loader of OpenCL, without which its plugin is off, and PoCL, an OpenCL driver for the CPU; those of
 #                Level Zero and the compilers of its device code; Python and Chart.js, without which scans and
 #                benchmarks have no page; and libmicrohttpd, without which libsvmx-metrics and svmx serve are off
@@ -25,7 +26,7 @@ set -eu
 
 quickstart="gcc libc6-dev make autoconf automake libtool pkg-config libxxhash-dev"
 tests="$quickstart clang clang-format g++ python3 binutils xz-utils libcriterion-dev libssl-dev"
-tests="$tests libsecp256k1-dev libsodium-dev"
+tests="$tests libsecp256k1-dev libsodium-dev libhwloc-dev"
 opencl="opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd"
 levelzero="libze-dev clang-15 llvm-spirv-15 spirv-tools"
 tests="$tests $opencl mesa-opencl-icd oclgrind"
@@ -38,7 +39,7 @@ extras= # wanted, not needed
 case ${1:-quickstart} in
 quickstart)
     packages=$quickstart
-    extras="libsecp256k1-dev libsodium-dev $opencl $levelzero $report $metrics"
+    extras="libsecp256k1-dev libsodium-dev libhwloc-dev $opencl $levelzero $report $metrics"
     ;;
 test)
     packages=$tests

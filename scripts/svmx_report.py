@@ -1,8 +1,9 @@
-"""svmx_report.py: pages of HTML that need nothing else: no network, no other file. For report-html and
-compare-platforms.
+"""svmx_report.py: pages of HTML that need nothing else: no network, no other file. For report-html, compare-platforms,
+run-batch-compositions and trace-html.
 
     page = report/page.html with its style, Chart.js, the data as JSON, the body (report/KIND.html) and its code
-           (report/common.js, report/KIND.js) put in. KIND: scan (curves of threshold-scan), bench (bench-results.json).
+           (report/common.js, report/KIND.js) put in. KIND: scan (curves of threshold-scan), bench (bench-results.json),
+           compositions (of run-batch-compositions), trace (of svmx trace; draws by itself, without Chart.js).
 
 Figures are computed here and in svmx_scan.py, in Python; the page only shows them.
 
@@ -14,6 +15,7 @@ import json
 import math
 import os
 import re
+import sys
 
 import svmx_scan as scan
 
@@ -25,13 +27,13 @@ def add_chart_option(parser):
     parser.add_argument("--chart-js", metavar="FILE", help="Chart.js 3 to put in; default: that of libjs-chart.js")
 
 
-def page(kind, title, data, chart_js=None):
+def page(kind, title, data, chart_js=None, with_chart=True):
     """A page of this kind. Raises ScanError where Chart.js is not to be had."""
     # "<" would end the element that holds the data, if a device were called "</script>"
     pieces = {
         "title": html.escape(title),
         "style": _piece("page.css"),
-        "chart": _chart(chart_js),
+        "chart": _piece("chart.html").rstrip("\n").replace("{{library}}", _chart(chart_js)) if with_chart else "",
         "data": json.dumps({"title": title, **data}, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
         "body": _piece(f"{kind}.html"),
         "code": _piece("common.js") + _piece(f"{kind}.js"),
@@ -170,3 +172,62 @@ def bench_page(rows, title, chart_js=None):
         "suites": list(dict.fromkeys(row["suite"] for row in shown)),
     }
     return page("bench", title, data, chart_js)
+
+
+# ---- traces ----------------------------------------------------------------------------------------------------------
+
+
+def read_trace(path):
+    """The lanes of a file of `svmx trace`, in its order: processes and threads with their names, and their events as
+    [start in µs, how long in µs, name, what else is known]. Raises ScanError."""
+    name = "standard input" if path == "-" else path
+    lanes = {}
+    try:
+        for event in _trace_events(path):
+            if event["ph"] == "M" and event["name"] in ("process_name", "thread_name"):
+                lane = lanes.setdefault((event["pid"], event["tid"]), {"events": []})
+                lane[event["name"].partition("_")[0]] = str(event["args"]["name"])
+            elif event["ph"] == "X":
+                lane = lanes.setdefault((event["pid"], event["tid"]), {"events": []})
+                start, took = float(event["ts"]), float(event["dur"])
+                if not (math.isfinite(start) and 0 <= took < math.inf):
+                    raise ValueError(f"an event at {start} that takes {took}")
+                lane["events"].append([start, took, str(event["name"]), event.get("args", {})])
+    except OSError as error:
+        raise scan.ScanError(f"{name}: {error.strerror}") from None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise scan.ScanError(f"{name}: not a trace ({error}); svmx trace LOG --output {name} writes one") from None
+    return _named_lanes(lanes)
+
+
+def _trace_events(path):
+    if path == "-":
+        return json.loads(sys.stdin.buffer.read())["traceEvents"]
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["traceEvents"]
+
+
+def _named_lanes(lanes):
+    """The name of a process stands at its thread 0, which is no lane."""
+    processes = {process: lane["process"] for (process, thread), lane in lanes.items() if "process" in lane}
+    return [
+        {
+            "device": processes.get(process, f"process {process}"),
+            "name": lane.get("thread", f"thread {thread}"),
+            "events": sorted(lane["events"], key=lambda event: event[0]),
+        }
+        for (process, thread), lane in sorted(lanes.items(), key=lambda item: item[0])
+        if lane["events"]
+    ]
+
+
+def trace_page(lanes, title):
+    return page("trace", title, {"lanes": lanes}, with_chart=False)
+
+
+# ---- batch compositions ----------------------------------------------------------------------------------------------
+
+
+def compositions_page(found, ways, title, chart_js=None):
+    """found: device -> composition -> way -> µs a task."""
+    return page("compositions", title, {"devices": found, "ways": ways}, chart_js)

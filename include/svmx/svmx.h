@@ -78,7 +78,8 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executo
                                                        struct svmx_error *error);
 
 /*
- * Closes an executor. Batches that were submitted are completed first, so it may block. Batches that still exist
+ * Closes an executor. Batches that were submitted are completed first, so it may block; not for ever: a driver that does not
+ * return is left behind with what it has (docs/RELIABILITY.md), and such a batch is computed elsewhere. Batches that still exist
  * afterwards can be asked how they ended (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. In a process
  * that was forked after svmx_open it does nothing. No other thread may be inside a call on the executor except in svmx_wait.
  * NULL is fine.
@@ -307,7 +308,7 @@ enum svmx_policy {
     SVMX_POLICY_AUTO = 1, /* who is expected to finish first, by measurement */
     SVMX_POLICY_CPU = 2,  /* devices that compute in the calling thread: SIMD, the reference code */
     SVMX_POLICY_GPU = 3,  /* the others, or an error, never SIMD instead; a CPU behind a driver (PoCL) is one of them */
-    SVMX_POLICY_SPLIT = 4, /* as AUTO, but tasks of one operation may be cut between devices */
+    SVMX_POLICY_SPLIT = 4, /* as AUTO, but smaller parts are cut for several devices, too (docs/MULTI-DEVICE.md) */
     SVMX_POLICY_ORDER = 5  /* the first in the order of backends that serves the operation, measured or not */
 };
 
@@ -539,6 +540,10 @@ struct svmx_options {
     /* SUPERVM_LOAD_WARNING, SUPERVM_LOAD_CRITICAL: percent of a device's own memory, or of queue_depth in its queue, from which
      * new work prefers other devices, and from which it is refused there; defaults 70 and 90. */
     uint32_t load_warning, load_critical;
+    /* SUPERVM_STATS_DIR: folder in which the executor keeps its counters as a file of JSON (as svmx_stats_write has them),
+     * written anew five times a second and when it is closed; an absolute path of a folder that is the user's own, made if it
+     * is not there, or off. Default off. */
+    const char *stats_dir;
     /* SUPERVM_WINDOW: launches that a device with memory of its own has at once, so that it copies for one while it computes
      * another; 1 to 16, never more than the device takes. 1: one after another. Default 3. docs/PIPELINING.md */
     uint32_t window;

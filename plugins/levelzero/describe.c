@@ -98,7 +98,7 @@ static bool find_engines(struct lz_device *device) {
     device->info.compute_engines = compute < MAX_GROUPS;
     device->info.copy_engines = copy < MAX_GROUPS;
     device->engines[0].ordinal = compute;
-    device->engines[1].ordinal = copy;
+    device->engines[1].ordinal = device->engines[LZ_READBACKS].ordinal = copy;
     return compute < MAX_GROUPS;
 }
 

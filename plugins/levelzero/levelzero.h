@@ -17,6 +17,7 @@
  *
  *   engine 0      computes and copies: an immediate list of a queue group that computes
  *   engine 1      copies, where the device has a queue group for nothing else
+ *   readbacks     a second list of that group: copies of a list for engine 0 go to these two, beside kernels of others
  *
  * TWO WAYS to keep commands in order. Where driver and loader have them: in-order lists, with events that count and are
  * never reset. Elsewhere: lists of any order, with barriers between, and events that are reset when their ticket is over.
@@ -27,7 +28,7 @@
  * THREADS. Kernels are touched by the device's submitter only. The rest may be called from any thread: `lock` of a device
  * guards its lists and the tickets of its slots, `lock` of a program its building, `lock` of an engine its immediate list:
  * setting the arguments of a kernel and appending it is one step. The device's lock is taken while an engine's is held, never
- * the other way round; no others are held together.
+ * the other way round; several engines' in the order of their numbers; no others are held together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,7 +49,8 @@ enum {
     LZ_SLOTS = 16,     /* submissions of a device that may be open at once */
     LZ_ALIGNMENT = 64, /* of slots in device memory: what kernels are promised (common.cl) */
     LZ_BURST = 64,     /* events that are made at once */
-    LZ_ENGINES = 2
+    LZ_READBACKS = 2,  /* in place of the number of an engine */
+    LZ_ENGINES = 3
 };
 
 /* ---- what hangs together ---------------------------------------------------------------------------------- */
@@ -236,6 +238,8 @@ uint64_t lz_event_duration_ns(struct lz_device *device, const struct lz_event *e
 
 /* A free slot; NULL: none. Only the submitter takes slots, so it stays free until a ticket is written into it. */
 struct lz_slot *lz_slot_take(struct lz_device *device);
+/* Is any ticket of the device open? The submitter's to ask: it opens and retires them. */
+bool lz_slots_are_open(const struct lz_device *device);
 /* An event at the end of a slot, for a command of that kind. */
 ze_result_t lz_slot_event(struct lz_device *device, struct lz_slot *slot, uint32_t kind, struct lz_event **event);
 /* Takes the last one back: its command was not appended. */

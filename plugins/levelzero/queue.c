@@ -6,8 +6,10 @@
  *                     event ends the ticket, and which the next ticket finds before it: tickets of an engine keep their
  *                     order too
  *
- * Copies of a list go where its kernels go: an engine for copies would have to be waited for twice. Whoever has copies to
- * overlap submits them to engine 1.
+ * On a device with memory of its own and an engine for copies, in-order lists are three: uploads, kernels, readbacks. Then
+ * what one ticket copies overlaps what another computes; within a ticket each command waits for the one before it, by the
+ * order of its list or, where that is in another list, by its event. A ticket that is alone stays in the list of kernels, since
+ * to go from list to list takes time, and elsewhere copies go where kernels go.
  *
  * Called in the device's submitter thread only.
  *
@@ -84,15 +86,37 @@ static enum svmx_status check(const struct lz_device *device, const struct svmx_
 
 /* ---- appending -------------------------------------------------------------------------------------------- */
 
-/* Where commands go to: the same for all of a submission. */
+/* Where commands of a submission go to. */
 struct target {
     struct lz_device *device;
     struct lz_slot *slot;
-    ze_command_list_handle_t list;
+    struct lz_engine *engine;
+    bool spreads;                  /* copies go elsewhere */
+    ze_command_list_handle_t last; /* where the last command is; NULL: there is none */
 };
 
+/* Where a command goes, and what it has to wait for that the order of its list does not see to. */
+struct place {
+    ze_command_list_handle_t list;
+    uint32_t waits;
+    ze_event_handle_t before;
+};
+
+static struct place place_of(struct target *to, uint32_t kind) {
+    struct lz_engine *engines = to->device->engines;
+    const struct lz_engine *engine = to->engine;
+    if (to->spreads && kind != SVMX_COMMAND_DISPATCH)
+        engine = &engines[kind == SVMX_COMMAND_COPY_OUT ? LZ_READBACKS : 1];
+    struct place place = {.list = engine->list};
+    if (to->last && to->last != place.list) {
+        place.waits = 1;
+        place.before = to->slot->events[to->slot->event_count - 1]->handle;
+    }
+    return place;
+}
+
 static ze_result_t append_barrier(const struct target *to) {
-    return to->device->in_order ? ZE_RESULT_SUCCESS : zeCommandListAppendBarrier(to->list, NULL, 0, NULL);
+    return to->device->in_order ? ZE_RESULT_SUCCESS : zeCommandListAppendBarrier(to->engine->list, NULL, 0, NULL);
 }
 
 static const void *address(const struct svmx_span *span, bool with_offset) {
@@ -115,17 +139,26 @@ static ze_result_t set_arguments(ze_kernel_handle_t kernel, const struct svmx_di
     return result;
 }
 
-static ze_result_t append_pass(const struct target *to, const struct lz_pass *pass,
-                               const struct svmx_dispatch *dispatch) {
+/* What came of a command whose event is the last of its slot. */
+static ze_result_t appended(struct target *to, const struct place *place, ze_result_t result) {
+    if (result == ZE_RESULT_SUCCESS)
+        to->last = place->list;
+    else
+        lz_slot_drop(to->device, to->slot);
+    return result;
+}
+
+static ze_result_t append_pass(struct target *to, const struct lz_pass *pass, const struct svmx_dispatch *dispatch) {
     const ze_group_count_t groups = {(uint32_t)groups_of(pass, dispatch), 1, 1};
+    struct place place = place_of(to, SVMX_COMMAND_DISPATCH);
     struct lz_event *event;
     ze_result_t result = lz_slot_event(to->device, to->slot, SVMX_COMMAND_DISPATCH, &event);
     if (result != ZE_RESULT_SUCCESS) return result;
     result = set_arguments(pass->kernel, dispatch);
     if (result == ZE_RESULT_SUCCESS)
-        result = zeCommandListAppendLaunchKernel(to->list, pass->kernel, &groups, event->handle, 0, NULL);
-    if (result != ZE_RESULT_SUCCESS) lz_slot_drop(to->device, to->slot);
-    return result;
+        result = zeCommandListAppendLaunchKernel(place.list, pass->kernel, &groups, event->handle, place.waits,
+                                                 place.waits ? &place.before : NULL);
+    return appended(to, &place, result);
 }
 
 /* Bits of a count: the class that its expected time is kept under. */
@@ -138,7 +171,7 @@ static void expect(struct lz_slot *slot, struct svmx_pipeline *pipeline, uint64_
     slot->dispatch_count++;
 }
 
-static ze_result_t append_dispatch(const struct target *to, const struct svmx_dispatch *dispatch) {
+static ze_result_t append_dispatch(struct target *to, const struct svmx_dispatch *dispatch) {
     struct svmx_pipeline *pipeline = dispatch->pipeline;
     bool first = true;
     if (dispatch->task_count == 0) return ZE_RESULT_SUCCESS;
@@ -153,31 +186,31 @@ static ze_result_t append_dispatch(const struct target *to, const struct svmx_di
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t append_move(const struct target *to, const struct svmx_command *command, ze_event_handle_t event) {
+static ze_result_t append_move(struct place *place, const struct svmx_command *command, ze_event_handle_t event) {
+    ze_event_handle_t *before = place->waits ? &place->before : NULL;
     const struct svmx_copy *copy = &command->as.copy;
     const struct svmx_fill *fill = &command->as.fill;
     if (command->kind == SVMX_COMMAND_FILL)
-        return zeCommandListAppendMemoryFill(to->list, fill->target.memory->at + fill->target.offset, &fill->value, 1,
-                                             (size_t)fill->target.bytes, event, 0, NULL);
-    return zeCommandListAppendMemoryCopy(to->list, copy->target.memory->at + copy->target.offset,
+        return zeCommandListAppendMemoryFill(place->list, fill->target.memory->at + fill->target.offset, &fill->value,
+                                             1, (size_t)fill->target.bytes, event, place->waits, before);
+    return zeCommandListAppendMemoryCopy(place->list, copy->target.memory->at + copy->target.offset,
                                          copy->source.memory->at + copy->source.offset, (size_t)copy->source.bytes,
-                                         event, 0, NULL);
+                                         event, place->waits, before);
 }
 
 static bool is_empty(const struct svmx_command *command) {
     return command->kind == SVMX_COMMAND_FILL ? command->as.fill.target.bytes == 0 : command->as.copy.source.bytes == 0;
 }
 
-static ze_result_t append(const struct target *to, const struct svmx_command *command) {
+static ze_result_t append(struct target *to, const struct svmx_command *command) {
     if (command->kind == SVMX_COMMAND_DISPATCH) return append_dispatch(to, &command->as.dispatch);
     if (command->kind == SVMX_COMMAND_BARRIER) return append_barrier(to);
     if (is_empty(command)) return ZE_RESULT_SUCCESS;
+    struct place place = place_of(to, command->kind);
     struct lz_event *event;
-    ze_result_t result = lz_slot_event(to->device, to->slot, command->kind, &event);
+    const ze_result_t result = lz_slot_event(to->device, to->slot, command->kind, &event);
     if (result != ZE_RESULT_SUCCESS) return result;
-    result = append_move(to, command, event->handle);
-    if (result != ZE_RESULT_SUCCESS) lz_slot_drop(to->device, to->slot);
-    return result;
+    return appended(to, &place, append_move(&place, command, event->handle));
 }
 
 /* The barrier that ends a ticket, where order does not. */
@@ -186,28 +219,47 @@ static ze_result_t append_end(const struct target *to) {
     if (to->device->in_order) return ZE_RESULT_SUCCESS;
     ze_result_t result = lz_slot_event(to->device, to->slot, SVMX_COMMAND_BARRIER, &event);
     if (result != ZE_RESULT_SUCCESS) return result;
-    result = zeCommandListAppendBarrier(to->list, event->handle, 0, NULL);
+    result = zeCommandListAppendBarrier(to->engine->list, event->handle, 0, NULL);
     if (result != ZE_RESULT_SUCCESS) lz_slot_drop(to->device, to->slot);
     return result;
 }
 
 /* ---- submit ----------------------------------------------------------------------------------------------- */
 
-/* With the engine's lock held. */
-static ze_result_t append_all(struct lz_device *device, struct lz_engine *engine, struct lz_slot *slot,
-                              const struct svmx_command_list *list) {
-    ze_result_t result = lz_engine_open(device, engine);
-    const struct target to = {device, slot, engine->list};
-    for (size_t i = 0; i < list->count && result == ZE_RESULT_SUCCESS; i++) result = append(&to, command_at(list, i));
-    return result == ZE_RESULT_SUCCESS ? append_end(&to) : result;
+/* Whether copies of a list for engine 0 go beside its kernels. */
+static bool spreads(const struct lz_device *device, uint32_t engine) {
+    return engine == 0 && device->in_order && device->info.copy_engines && !device->integrated &&
+           lz_slots_are_open(device);
+}
+
+/* The engines of a submission, in the order of their numbers: all, or its own. */
+static void lock_engines(struct target *to) {
+    for (uint32_t i = 0; i < LZ_ENGINES; i++)
+        if (to->spreads || to->engine == &to->device->engines[i]) pthread_mutex_lock(&to->device->engines[i].lock);
+}
+
+static void unlock_engines(struct target *to) {
+    for (uint32_t i = 0; i < LZ_ENGINES; i++)
+        if (to->spreads || to->engine == &to->device->engines[i]) pthread_mutex_unlock(&to->device->engines[i].lock);
+}
+
+/* With their locks held. */
+static ze_result_t append_all(struct target *to, const struct svmx_command_list *list) {
+    ze_result_t result = lz_engine_open(to->device, to->engine);
+    for (uint32_t i = 1; to->spreads && i < LZ_ENGINES && result == ZE_RESULT_SUCCESS; i++)
+        result = lz_engine_open(to->device, &to->device->engines[i]);
+    for (size_t i = 0; i < list->count && result == ZE_RESULT_SUCCESS; i++) result = append(to, command_at(list, i));
+    return result == ZE_RESULT_SUCCESS ? append_end(to) : result;
 }
 
 /* What was begun must end before the caller hears that nothing was. */
-static void take_back(struct lz_device *device, const struct lz_engine *engine, struct lz_slot *slot, ze_result_t why) {
+static void take_back(struct target *to, ze_result_t why) {
+    struct lz_device *device = to->device;
     lz_note(device, why);
-    if (slot->event_count && device->in_order)
-        lz_note(device, device->backend->newer.list_synchronize(engine->list, await_limit_ns));
-    lz_slot_drain(device, slot);
+    for (uint32_t i = 0; to->slot->event_count && device->in_order && i < LZ_ENGINES; i++)
+        if ((to->spreads || to->engine == &device->engines[i]) && device->engines[i].list)
+            lz_note(device, device->backend->newer.list_synchronize(device->engines[i].list, await_limit_ns));
+    lz_slot_drain(device, to->slot);
 }
 
 static enum svmx_status await_others(struct lz_backend *backend, const struct svmx_submission *submission) {
@@ -227,14 +279,17 @@ enum svmx_status lz_submit(void *self, const struct svmx_submission *submission,
     if (status != SVMX_OK) return status;
     struct lz_slot *slot = lz_slot_take(device);
     if (!slot) return lz_refuse(backend, SVMX_BUSY, "submit: %d tickets are open", LZ_SLOTS);
-    struct lz_engine *engine = &device->engines[submission->engine];
+    struct target to = {.device = device,
+                        .slot = slot,
+                        .engine = &device->engines[submission->engine],
+                        .spreads = spreads(device, submission->engine)};
     slot->expected_ns = slot->dispatch_count = 0;
     slot->learn_ns = NULL;
     slot->submitted_ns = kernels_now_ns();
-    pthread_mutex_lock(&engine->lock);
-    const ze_result_t result = append_all(device, engine, slot, submission->list);
-    if (result != ZE_RESULT_SUCCESS) take_back(device, engine, slot, result);
-    pthread_mutex_unlock(&engine->lock);
+    lock_engines(&to);
+    const ze_result_t result = append_all(&to, submission->list);
+    if (result != ZE_RESULT_SUCCESS) take_back(&to, result);
+    unlock_engines(&to);
     if (result != ZE_RESULT_SUCCESS) return lz_fail(device, result, "submit");
     *ticket = lz_slot_open(device, slot);
     return SVMX_OK;

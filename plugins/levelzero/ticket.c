@@ -31,6 +31,12 @@ struct lz_slot *lz_slot_take(struct lz_device *device) {
     return slot_of(device, 0);
 }
 
+bool lz_slots_are_open(const struct lz_device *device) {
+    for (size_t i = 0; i < LZ_SLOTS; i++)
+        if (device->slots[i].ticket) return true;
+    return false;
+}
+
 static bool reserve(const struct lz_device *device, struct lz_slot *slot) {
     if (slot->event_count < slot->event_capacity) return true;
     const struct svmx_host *host = device->backend->host;

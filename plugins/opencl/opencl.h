@@ -66,6 +66,7 @@ struct ocl_slot {
     uint64_t *learn_ns;      /* where the time of the whole is noted for the next one, */
     uint32_t dispatch_count; /* if there is one dispatch in it */
     cl_command_queue last;   /* where its last command is; the submitter's */
+    bool spreads;            /* copies go to queues of their own: other tickets are open */
     bool rings;              /* the bell was asked for its last event */
 };
 
@@ -238,6 +239,8 @@ enum svmx_status ocl_submit(void *self, const struct svmx_submission *submission
 
 /* A free slot; NULL: none. Only the submitter takes slots, so it stays free until a ticket is written into it. */
 struct ocl_slot *ocl_slot_take(struct ocl_device *device);
+/* Is any ticket of the device open? The submitter's to ask: it opens and retires them. */
+bool ocl_slots_are_open(const struct ocl_device *device);
 /* Room for one more event. */
 bool ocl_slot_reserve(const struct ocl_device *device, struct ocl_slot *slot);
 void ocl_slot_push(struct ocl_slot *slot, cl_event event, uint32_t kind);

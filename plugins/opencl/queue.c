@@ -2,7 +2,8 @@
  * queue.c: a list of commands becomes one ticket: looked through, enqueued, flushed.
  *
  * Queues are in order: one for kernels and, where the device has memory of its own, one for copies each way, so that a ticket
- * is uploaded while another computes and a third is read back. Within a ticket each command follows the one before it, by the
+ * is uploaded while another computes and a third is read back; one that is alone stays in the queue of kernels, since to go
+ * from queue to queue takes time. Within a ticket each command follows the one before it, by the
  * order of its queue or, where that is another queue, by its event: barriers are kept by that. Tickets of a device follow each
  * other on each queue, but not across them: what must wait for another ticket says so (after). Tickets of other devices are
  * waited for by the driver: an event of theirs wakes one of ours.
@@ -201,11 +202,17 @@ static bool is_empty(const struct svmx_command *command) {
     return command->as.copy.source.bytes == 0;
 }
 
+/* Of a copy or a fill. */
+static cl_command_queue queue_of(const struct ocl_device *device, const struct ocl_slot *slot, uint32_t kind) {
+    if (!slot->spreads) return device->queue;
+    return kind == SVMX_COMMAND_COPY_OUT ? device->readback : device->upload;
+}
+
 static cl_int enqueue(struct ocl_device *device, struct ocl_slot *slot, const struct svmx_command *command) {
     if (command->kind == SVMX_COMMAND_DISPATCH) return enqueue_dispatch(device, slot, &command->as.dispatch);
     if (is_empty(command)) return CL_SUCCESS;
     if (!ocl_slot_reserve(device, slot)) return CL_OUT_OF_HOST_MEMORY;
-    const cl_command_queue queue = command->kind == SVMX_COMMAND_COPY_OUT ? device->readback : device->upload;
+    const cl_command_queue queue = queue_of(device, slot, command->kind);
     const struct order after = order_on(slot, queue);
     cl_event event;
     const cl_int error = command->kind == SVMX_COMMAND_FILL
@@ -302,6 +309,7 @@ enum svmx_status ocl_submit(void *self, const struct svmx_submission *submission
     if (!slot) return ocl_refuse(backend, SVMX_BUSY, "submit: %d tickets are open", OCL_SLOTS);
     slot->expected_ns = slot->dispatch_count = 0;
     slot->rings = false;
+    slot->spreads = ocl_slots_are_open(device);
     slot->learn_ns = NULL;
     slot->submitted_ns = kernels_now_ns();
     const cl_int error = enqueue_all(device, slot, submission);

@@ -72,6 +72,12 @@ struct ocl_slot *ocl_slot_take(struct ocl_device *device) {
     return slot_of(device, 0);
 }
 
+bool ocl_slots_are_open(const struct ocl_device *device) {
+    for (size_t i = 0; i < OCL_SLOTS; i++)
+        if (device->slots[i].ticket) return true;
+    return false;
+}
+
 bool ocl_slot_reserve(const struct ocl_device *device, struct ocl_slot *slot) {
     if (slot->event_count < slot->event_capacity) return true;
     const struct svmx_host *host = device->backend->host;

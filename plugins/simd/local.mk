@@ -4,11 +4,12 @@
 if BUILD_SIMD
 noinst_LTLIBRARIES += %D%/libsimd-common.la
 simd_parts = %D%/libsimd-common.la
-%C%_libsimd_common_la_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
-%C%_libsimd_common_la_LIBADD = $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
+%C%_libsimd_common_la_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS) $(HWLOC_CFLAGS)
+%C%_libsimd_common_la_LIBADD = $(SECP256K1_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS) -lm
 %C%_libsimd_common_la_SOURCES = \
 	%D%/plugin.c \
 	%D%/variant.c %D%/variant.h \
+	%D%/near.c %D%/near.h \
 	%D%/pool.c %D%/pool.h \
 	%D%/chain.c %D%/chain.h \
 	%D%/hosted.c %D%/hosted.h \

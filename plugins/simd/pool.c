@@ -38,6 +38,8 @@
  */
 #include "pool.h"
 
+#include "near.h"
+
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -367,14 +369,19 @@ static uint32_t helpers_start(struct simd_pool *pool, uint32_t wanted) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    struct simd_near near;
+    simd_near_find(&near);
     uint32_t started = 0;
     int error = 0;
-    while (started < wanted && error == 0) {
+    while (started < wanted) {
         struct helper *helper = &pool->helpers[started];
         helper->pool = pool;
         helper->number = started + 1;
         error = pthread_create(&helper->thread, NULL, helper_main, helper);
-        if (error == 0) started++;
+        if (error != 0) break;
+        started++;
+        const cpu_set_t *place = simd_near_place(&near, helper->number, wanted + 1);
+        if (place != NULL) (void)pthread_setaffinity_np(helper->thread, sizeof *place, place);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {

@@ -40,7 +40,7 @@ enum { SIMD_POOL_ALONE_NS = 8000 };
 
 /*
  * Opens a pool of `threads` threads (1..1024), the caller of a job counted in: it starts threads - 1 helpers, with
- * all signals blocked and the affinity mask of the calling thread. Where the system refuses some of them, the pool has
+ * all signals blocked and the affinity mask of the calling thread, or of it the CPUs of one memory node (near.h). Where the system refuses some of them, the pool has
  * fewer and a warning is logged. `host` must live until close. SVMX_ERR_MEMORY: nothing is left behind.
  */
 SVMX_MUST_CHECK enum svmx_status simd_pool_open(const struct svmx_host *host, uint32_t threads,

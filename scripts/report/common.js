@@ -1,4 +1,4 @@
-// common.js: what both kinds of page share: data, colours, figures for people, tables, saving, light and dark.
+// common.js: what all kinds of page share: data, colours, figures for people, tables, saving, light and dark.
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const charts = []; // those on the page
@@ -80,7 +80,7 @@ function setUpTheme(redraw) {
     if (theme) document.documentElement.dataset.theme = theme;
     else delete document.documentElement.dataset.theme;
     button.textContent = names[theme];
-    Chart.defaults.color = colour("soft");
+    if (hasCharts) Chart.defaults.color = colour("soft");
     redraw();
   };
   let chosen = "";
@@ -89,10 +89,13 @@ function setUpTheme(redraw) {
   show(chosen);
 }
 
-Chart.defaults.animation = false;
-Chart.defaults.maintainAspectRatio = false;
-Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-Chart.defaults.font.size = 13;
+const hasCharts = typeof Chart !== "undefined"; // not every kind draws with it
+if (hasCharts) {
+  Chart.defaults.animation = false;
+  Chart.defaults.maintainAspectRatio = false;
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  Chart.defaults.font.size = 13;
+}
 
 function clearCharts() {
   while (charts.length) charts.pop().destroy();

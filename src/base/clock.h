@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <time.h>
 
+#define SVMX__NS_PER_MS UINT64_C(1000000)
+#define SVMX__NS_PER_S  UINT64_C(1000000000)
+
 /* Monotonic, ns. Answered by the vDSO: no system call. */
 uint64_t svmx__clock_ns(void);
 

@@ -4,6 +4,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/fork.c %D%/fork.h \
 	%D%/json_read.c %D%/json_read.h \
 	%D%/log.c %D%/log.h \
+	%D%/near.c %D%/near.h \
 	%D%/out.c %D%/out.h \
 	%D%/queue.c %D%/queue.h \
 	%D%/sketch.c %D%/sketch.h \
@@ -11,4 +12,5 @@ libsvmx_core_la_SOURCES += \
 	%D%/status.c \
 	%D%/team.c %D%/team.h \
 	%D%/text.c %D%/text.h \
+	%D%/turns.c %D%/turns.h \
 	%D%/versioned.h

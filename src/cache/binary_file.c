@@ -12,7 +12,12 @@
 
 static const char magic[8] = "SVMXBIN";
 
-enum { TEXTS_AT = 56, PAYLOAD_BYTES_AT = 48, TEXTS = 5, SUM_BYTES = sizeof(struct svmx__hash128) };
+enum { TEXTS_AT = 56, PAYLOAD_BYTES_AT = 48, TEXTS = 5 };
+enum {
+    SEAL_BYTES = sizeof(struct svmx__seal),
+    SUM_BYTES = sizeof(struct svmx__hash128),
+    END_BYTES = SUM_BYTES + SEAL_BYTES
+};
 
 /* ---- numbers and texts -------------------------------------------------------------------------------------- */
 
@@ -82,18 +87,28 @@ bool svmx__binary_name_ok(const char *name) {
     return strspn(name, "0123456789abcdef") == 32 && strcmp(name + 32, ".bin") == 0;
 }
 
-uint8_t *svmx__binary_pack(const struct svmx__binary_key *key, const void *payload, size_t payload_bytes,
-                           size_t *file_bytes) {
+size_t svmx__binary_bytes(const struct svmx__binary_key *key, size_t payload_bytes) {
     uint8_t header[SVMX__BINARY_HEADER_BYTES];
-    size_t at = header_write(key, payload_bytes, header);
-    if (!at || !payload_bytes || payload_bytes > SVMX__BINARY_MAX_BYTES - sizeof header - SUM_BYTES) return NULL;
-    uint8_t *file = malloc(at + payload_bytes + SUM_BYTES);
+    const size_t at = header_write(key, payload_bytes, header);
+    if (!at || !payload_bytes || payload_bytes > SVMX__BINARY_MAX_BYTES - sizeof header - END_BYTES) return 0;
+    return at + payload_bytes + END_BYTES;
+}
+
+uint8_t *svmx__binary_pack(const struct svmx__binary_key *key, const struct svmx__secret *secret, const void *payload,
+                           size_t payload_bytes, size_t *file_bytes) {
+    uint8_t header[SVMX__BINARY_HEADER_BYTES];
+    const size_t bytes = svmx__binary_bytes(key, payload_bytes);
+    uint8_t *file = bytes ? malloc(bytes) : NULL;
     if (!file) return NULL;
+    size_t at = header_write(key, payload_bytes, header);
     memcpy(file, header, at);
     memcpy(file + at, payload, payload_bytes);
-    const struct svmx__hash128 sum = svmx__hash128(file, at + payload_bytes);
-    memcpy(file + at + payload_bytes, &sum, sizeof sum);
-    *file_bytes = at + payload_bytes + SUM_BYTES;
+    at += payload_bytes;
+    const struct svmx__hash128 sum = svmx__hash128(file, at);
+    memcpy(file + at, &sum, sizeof sum);
+    const struct svmx__seal seal = svmx__seal(secret, file, at + SUM_BYTES);
+    memcpy(file + at + SUM_BYTES, &seal, sizeof seal);
+    *file_bytes = bytes;
     return file;
 }
 
@@ -119,7 +134,7 @@ const char *svmx__binary_parse(const uint8_t *bytes, size_t have, uint64_t file_
     if (get32(bytes + 8) != SVMX__BINARY_FORMAT) return "it has the format of another version";
     const uint64_t text_bytes = get32(bytes + 28), payload_bytes = get64(bytes + PAYLOAD_BYTES_AT);
     if (text_bytes > SVMX__BINARY_HEADER_BYTES - TEXTS_AT) return "its header is malformed";
-    const uint64_t around = TEXTS_AT + text_bytes + SUM_BYTES;
+    const uint64_t around = TEXTS_AT + text_bytes + END_BYTES;
     if (file_bytes > SVMX__BINARY_MAX_BYTES || file_bytes <= around || payload_bytes != file_bytes - around)
         return "its length is not the one in its header";
     struct svmx__binary_key key = {.kind = get32(bytes + 12),
@@ -137,12 +152,17 @@ const char *svmx__binary_parse(const uint8_t *bytes, size_t have, uint64_t file_
 }
 
 const char *svmx__binary_check(const uint8_t *bytes, size_t file_bytes, const char *name,
-                               struct svmx__binary_parsed *parsed) {
+                               const struct svmx__secret *secret, struct svmx__binary_parsed *parsed) {
     struct svmx__binary_parsed found;
+    struct svmx__seal seal;
     const char *defect = svmx__binary_parse(bytes, file_bytes, file_bytes, name, &found);
     if (defect) return defect;
-    const struct svmx__hash128 sum = svmx__hash128(bytes, file_bytes - SUM_BYTES);
-    if (memcmp(&sum, bytes + file_bytes - SUM_BYTES, sizeof sum) != 0) return "its checksum is wrong";
+    const size_t sealed = file_bytes - SEAL_BYTES;
+    const struct svmx__hash128 sum = svmx__hash128(bytes, sealed - SUM_BYTES);
+    if (memcmp(&sum, bytes + sealed - SUM_BYTES, sizeof sum) != 0) return "its checksum is wrong";
+    memcpy(&seal, bytes + sealed, sizeof seal);
+    const struct svmx__seal right = secret ? svmx__seal(secret, bytes, sealed) : seal;
+    if (!secret || !svmx__seal_equal(&seal, &right)) return "its seal is not of this folder: it was filed elsewhere";
     *parsed = found;
     return NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * binary_file.h: the bytes of one file of the binary store: what it is filed under, in clear, the payload, and a checksum
- * of all of it. Called by binary_store.c and binary_list.c; works in memory and knows neither files nor folders.
+ * binary_file.h: the bytes of one file of the binary store: what it is filed under, in clear, the payload, and what
+ * it is told by: a checksum against damage, and a seal against others (seal.h). Called by binary_store.c and binary_list.c; works in memory and knows neither files nor folders.
  *
  *    0  "SVMXBIN\0"
  *    8  format  kind  ABI major  ABI minor  variant  bytes of the texts       6 x u32, little-endian
@@ -8,6 +8,7 @@
  *   56  backend\0 version\0 device\0 driver\0 operation\0
  *       payload
  *       XXH3-128 of everything before it
+ *       SipHash-2-4-128 of everything before that, with the folder's secret
  *
  * A file's name is the hash of its header without the length of the payload: nothing in a header can change, and no file
  * can take the place of another, without the name showing it.
@@ -17,12 +18,13 @@
 #ifndef SVMX_CACHE_BINARY_FILE_H
 #define SVMX_CACHE_BINARY_FILE_H
 
+#include "cache/seal.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-    SVMX__BINARY_FORMAT = 1,                                      /* raised with every change of the drawing above */
+    SVMX__BINARY_FORMAT = 2,                                      /* raised with every change of the drawing above */
     SVMX__BINARY_TEXT_BYTES = 256,                                /* the longest text of a key, with its end */
     SVMX__BINARY_HEADER_BYTES = 56 + 5 * SVMX__BINARY_TEXT_BYTES, /* the longest header */
     SVMX__BINARY_NAME_BYTES = 37,                                 /* 32 hex digits, ".bin", and the end */
@@ -52,9 +54,12 @@ bool svmx__binary_name(const struct svmx__binary_key *key, char name[SVMX__BINAR
 /* Has a file's name that form? */
 bool svmx__binary_name_ok(const char *name);
 
-/* The whole file; free() takes it. NULL: no memory, a text or the payload is too long, or the payload is empty. */
-uint8_t *svmx__binary_pack(const struct svmx__binary_key *key, const void *payload, size_t payload_bytes,
-                           size_t *file_bytes);
+/* The length of a file. 0: a text or the payload is too long, or the payload is empty. */
+size_t svmx__binary_bytes(const struct svmx__binary_key *key, size_t payload_bytes);
+
+/* The whole file; free() takes it. NULL: no memory, or such a payload. */
+uint8_t *svmx__binary_pack(const struct svmx__binary_key *key, const struct svmx__secret *secret, const void *payload,
+                           size_t payload_bytes, size_t *file_bytes);
 
 /* What a file holds. Texts of the key point into the bytes that were parsed. */
 struct svmx__binary_parsed {
@@ -69,9 +74,9 @@ struct svmx__binary_parsed {
 const char *svmx__binary_parse(const uint8_t *bytes, size_t have, uint64_t file_bytes, const char *name,
                                struct svmx__binary_parsed *parsed);
 
-/* The same for a file that is at hand whole, and its checksum. */
+/* The same for a file that is at hand whole, with its checksum and its seal. secret NULL: there is none, so none fits. */
 const char *svmx__binary_check(const uint8_t *bytes, size_t file_bytes, const char *name,
-                               struct svmx__binary_parsed *parsed);
+                               const struct svmx__secret *secret, struct svmx__binary_parsed *parsed);
 
 /* Are they the same in everything? */
 bool svmx__binary_key_equal(const struct svmx__binary_key *a, const struct svmx__binary_key *b);

@@ -5,6 +5,7 @@
  */
 #include "cache/binary_list.h"
 
+#include "cache/binary_secret.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +18,8 @@ static const struct svmx__binary_key no_key = {.backend = "", .version = "", .de
 /* ---- one file ----------------------------------------------------------------------------------------------- */
 
 /* Reads all of a file and compares its checksum. MEMORY, or OK with the defect set where there is one. */
-static enum svmx_status judge_whole(const struct svmx__folder_file *file, const char *name, const char **defect) {
+static enum svmx_status judge_whole(const struct svmx__folder_file *file, const char *name,
+                                    const struct svmx__secret *secret, const char **defect) {
     struct svmx__binary_parsed parsed;
     const size_t file_bytes = (size_t)file->info.st_size;
     uint8_t *bytes = malloc(file_bytes);
@@ -25,7 +27,7 @@ static enum svmx_status judge_whole(const struct svmx__folder_file *file, const 
     if (svmx__folder_read(file, bytes, file_bytes) < file_bytes)
         *defect = "it cannot be read whole";
     else
-        *defect = svmx__binary_check(bytes, file_bytes, name, &parsed);
+        *defect = svmx__binary_check(bytes, file_bytes, name, secret, &parsed);
     free(bytes);
     return SVMX_OK;
 }
@@ -47,6 +49,12 @@ static enum svmx_status judge_header(struct svmx__binary_entry *entry, const str
     return SVMX_OK;
 }
 
+/* The folder's secret, or NULL. */
+static const struct svmx__secret *find_secret(int folder, struct svmx__secret *secret) {
+    struct svmx__text why;
+    return svmx__binary_secret_read(folder, false, secret, &why) == SVMX_OK ? secret : NULL;
+}
+
 /* UNKNOWN: gone since the folder was listed. MEMORY, SYSTEM. */
 static enum svmx_status entry_read(struct svmx__binary_entry *entry, int folder, bool whole, struct svmx__text *why) {
     struct svmx__folder_file file;
@@ -58,7 +66,9 @@ static enum svmx_status entry_read(struct svmx__binary_entry *entry, int folder,
         if (status != SVMX_OK && status != SVMX_ERR_PERMISSION) return status;
         if (status == SVMX_OK) {
             status = judge_header(entry, &file, &defect);
-            if (status == SVMX_OK && !defect && whole) status = judge_whole(&file, entry->file.name, &defect);
+            struct svmx__secret secret;
+            if (status == SVMX_OK && !defect && whole)
+                status = judge_whole(&file, entry->file.name, find_secret(folder, &secret), &defect);
             (void)close(file.fd);
             if (status != SVMX_OK) return svmx__fail(why, status, "no memory to read the cache");
         } else {

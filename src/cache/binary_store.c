@@ -5,6 +5,7 @@
  */
 #include "cache/binary_store.h"
 
+#include "cache/binary_secret.h"
 #include "cache/folder.h"
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,14 @@ static bool folder_open(struct svmx__binary_store *store, bool create, int *fold
     return status == SVMX_OK;
 }
 
+/* The folder's secret; made by the first who puts. Read each time: the folder may have gone, and come again. */
+static bool secret_of(struct svmx__binary_store *store, int folder, bool create, struct svmx__secret *secret) {
+    struct svmx__text why = {""};
+    const enum svmx_status status = svmx__binary_secret_read(folder, create, secret, &why);
+    if (status != SVMX_OK && create) complain(store, &why);
+    return status == SVMX_OK;
+}
+
 /* ---- get ---------------------------------------------------------------------------------------------------- */
 
 static void remove_bad(struct svmx__binary_store *store, int folder, const char *name, const char *defect) {
@@ -44,9 +53,9 @@ static void remove_bad(struct svmx__binary_store *store, int folder, const char 
 
 /* The payload of a file that was read whole, moved to its start; NULL after the defect was named. */
 static void *take_payload(uint8_t *bytes, size_t file_bytes, const char *name, const struct svmx__binary_key *key,
-                          size_t *payload_bytes, const char **defect) {
+                          const struct svmx__secret *secret, size_t *payload_bytes, const char **defect) {
     struct svmx__binary_parsed parsed;
-    *defect = svmx__binary_check(bytes, file_bytes, name, &parsed);
+    *defect = svmx__binary_check(bytes, file_bytes, name, secret, &parsed);
     if (!*defect && !svmx__binary_key_equal(&parsed.key, key)) *defect = "it was filed under another key";
     if (*defect) return NULL;
     memmove(bytes, bytes + parsed.header_bytes, parsed.payload_bytes);
@@ -55,7 +64,7 @@ static void *take_payload(uint8_t *bytes, size_t file_bytes, const char *name, c
 }
 
 static void *read_record(const struct svmx__folder_file *file, const char *name, const struct svmx__binary_key *key,
-                         size_t *payload_bytes, const char **defect) {
+                         const struct svmx__secret *secret, size_t *payload_bytes, const char **defect) {
     if (file->info.st_size > SVMX__BINARY_MAX_BYTES) {
         *defect = "it is too large";
         return NULL;
@@ -64,7 +73,7 @@ static void *read_record(const struct svmx__folder_file *file, const char *name,
     uint8_t *bytes = malloc(file_bytes ? file_bytes : 1);
     if (!bytes) return NULL;
     size_t got = svmx__folder_read(file, bytes, file_bytes);
-    void *payload = take_payload(bytes, got, name, key, payload_bytes, defect);
+    void *payload = take_payload(bytes, got, name, key, secret, payload_bytes, defect);
     if (payload)
         (void)futimens(file->fd, NULL); /* used now; a disk that cannot be written keeps its order */
     else
@@ -80,7 +89,9 @@ static void *get_from(struct svmx__binary_store *store, int folder, const char *
     const char *defect = status == SVMX_ERR_PERMISSION ? why.line : NULL;
     void *payload = NULL;
     if (status == SVMX_OK) {
-        payload = read_record(&file, name, key, bytes, &defect);
+        struct svmx__secret secret;
+        const bool sealed = secret_of(store, folder, false, &secret);
+        payload = read_record(&file, name, key, sealed ? &secret : NULL, bytes, &defect);
         (void)close(file.fd);
     }
     if (defect) remove_bad(store, folder, name, defect);
@@ -159,10 +170,9 @@ static void account(struct svmx__binary_store *store, int folder, const char *fr
     pthread_mutex_unlock(&store->lock);
 }
 
-static bool put_file(struct svmx__binary_store *store, const char *name, const uint8_t *file, size_t file_bytes) {
+static bool put_file(struct svmx__binary_store *store, int folder, const char *name, const uint8_t *file,
+                     size_t file_bytes) {
     struct svmx__text why = {""};
-    int folder;
-    if (!folder_open(store, true, &folder)) return false;
     enum svmx_status status = svmx__folder_write(folder, name, file, file_bytes, &why);
     if (status == SVMX_OK) {
         count(&store->stored);
@@ -170,17 +180,21 @@ static bool put_file(struct svmx__binary_store *store, const char *name, const u
     } else {
         complain(store, &why);
     }
-    (void)close(folder);
     return status == SVMX_OK;
 }
 
 bool svmx__binary_store_put(struct svmx__binary_store *store, const struct svmx__binary_key *key, const void *payload,
                             size_t bytes) {
     char name[SVMX__BINARY_NAME_BYTES];
-    size_t file_bytes = 0;
-    if (!store->folder || !svmx__binary_name(key, name) || bytes > store->limit_bytes) return false;
-    uint8_t *file = svmx__binary_pack(key, payload, bytes, &file_bytes);
-    bool done = file && file_bytes <= store->limit_bytes && put_file(store, name, file, file_bytes);
+    struct svmx__secret secret;
+    int folder;
+    size_t file_bytes = svmx__binary_bytes(key, bytes);
+    if (!store->folder || !file_bytes || file_bytes > store->limit_bytes) return false;
+    if (!svmx__binary_name(key, name) || !folder_open(store, true, &folder)) return false;
+    uint8_t *file = NULL;
+    if (secret_of(store, folder, true, &secret)) file = svmx__binary_pack(key, &secret, payload, bytes, &file_bytes);
+    bool done = file && put_file(store, folder, name, file, file_bytes);
     free(file);
+    (void)close(folder);
     return done;
 }

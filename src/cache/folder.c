@@ -132,15 +132,18 @@ static bool write_temporary(int folder, const char *temporary, const char *name,
     return false;
 }
 
+bool svmx__folder_temporary(char name[SVMX__TEMPORARY_BYTES]) {
+    uint64_t number;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number) return false;
+    (void)snprintf(name, SVMX__TEMPORARY_BYTES, TEMPORARY "%016" PRIx64, number);
+    return true;
+}
+
 enum svmx_status svmx__folder_write(int folder, const char *name, const void *bytes, size_t length,
                                     struct svmx__text *why) {
-    char temporary[40];
-    uint64_t number;
-    bool done = limit_allows(length) && getrandom(&number, sizeof number, 0) == (ssize_t)sizeof number;
-    if (done) {
-        (void)snprintf(temporary, sizeof temporary, TEMPORARY "%016" PRIx64, number);
-        done = write_temporary(folder, temporary, name, bytes, length);
-    }
+    char temporary[SVMX__TEMPORARY_BYTES];
+    const bool done = limit_allows(length) && svmx__folder_temporary(temporary) &&
+                      write_temporary(folder, temporary, name, bytes, length);
     return done ? SVMX_OK : refused(why, "write", name, errno);
 }
 

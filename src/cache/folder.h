@@ -53,6 +53,10 @@ enum svmx_status svmx__folder_list(int folder, struct svmx__folder_name **names,
 /* Is this what svmx__folder_write leaves behind in a process that dies, and old enough to be sure of it? */
 bool svmx__folder_is_leftover(const struct svmx__folder_name *name);
 
+/* A name that nobody else has, and that is cleared away if this process dies. False: no random bytes, errno says why. */
+enum { SVMX__TEMPORARY_BYTES = 21 };
+bool svmx__folder_temporary(char name[SVMX__TEMPORARY_BYTES]);
+
 /* Does the folder's own writing use such names, old or not? */
 bool svmx__folder_is_temporary(const char *name);
 

@@ -14,7 +14,7 @@
 #include <svmx/svmx.h>
 
 enum { LEARN, PROBE_PERCENT, OPTION_COUNT };
-enum { BAD_SHOWN = 20, MAX_DEVICES = 16 };
+enum { MAX_DEVICES = 16 };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [LEARN] = {.name = "learn",
@@ -35,13 +35,9 @@ struct replay {
     struct svmx_replay sums;
     struct svmx_replay_device devices[MAX_DEVICES];
     size_t device_count;
-    uint64_t bad; /* lines told so far */
 };
 
-static void line_bad(void *user, uint64_t line, const char *reason) {
-    struct replay *replay = user;
-    if (replay->bad++ < BAD_SHOWN) cli_error("%s, line %" PRIu64 ": %s", replay->log.source, line, reason);
-}
+static void line_bad(void *user, uint64_t line, const char *reason) { cli_log_bad(user, line, reason); }
 
 /* ---- text ---- */
 
@@ -163,7 +159,7 @@ static enum cli_exit log_run(struct replay *replay, const struct cli_args *args)
                                             .learn = args->own[LEARN].text,
                                             .probe_percent = (uint32_t)args->own[PROBE_PERCENT].number,
                                             .bad = line_bad,
-                                            .user = replay};
+                                            .user = &replay->log};
     replay->sums.size = sizeof replay->sums;
     for (size_t i = 0; i < MAX_DEVICES; i++) replay->devices[i].size = sizeof replay->devices[i];
     enum svmx_status status = svmx_replay(replay->log.text, replay->log.length, &how, &replay->sums, replay->devices,
@@ -172,17 +168,16 @@ static enum cli_exit log_run(struct replay *replay, const struct cli_args *args)
         cli_error("svmx_replay failed: %s", svmx_status_name(status));
         return CLI_FAILED;
     }
-    if (replay->bad > BAD_SHOWN)
-        cli_error("%s: %" PRIu64 " more bad lines are not shown", replay->log.source, replay->bad - BAD_SHOWN);
+    cli_log_bad_end(&replay->log);
     if (cli_args_json(args))
         replay_json(replay);
     else
         replay_text(replay);
-    return replay->bad ? CLI_BAD_INPUT : CLI_OK;
+    return replay->log.bad ? CLI_BAD_INPUT : CLI_OK;
 }
 
 static enum cli_exit replay_run(const struct cli_args *args) {
-    struct replay replay = {.bad = 0};
+    struct replay replay = {.device_count = 0};
     const char *learn = args->own[LEARN].text;
     if (strcmp(learn, "on") != 0 && strcmp(learn, "strict") != 0)
         return cli_args_refuse(args->command, "--learn: '%s' is neither on nor strict", learn);

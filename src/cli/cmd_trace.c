@@ -9,12 +9,10 @@
 #include "trace.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { OUTPUT, OPTION_COUNT };
-enum { BAD_SHOWN = 20 };
 
 static const struct cli_option options[OPTION_COUNT] = {
     [OUTPUT] = {.name = "output",
@@ -68,10 +66,16 @@ static bool is_blank(struct cli_slice line) {
     return true;
 }
 
-/* How many lines were bad; they are told of and left out. */
-static uint64_t log_parse(const struct cli_log *log, struct trace *trace) {
+static void launch_bad(struct cli_log *log, uint64_t number, const char *field) {
+    char reason[80];
+    snprintf(reason, sizeof reason, "no receipt: %s is missing, or is not what it should be", field);
+    cli_log_bad(log, number, reason);
+}
+
+/* Bad lines are told of and left out. */
+static void log_parse(struct cli_log *log, struct trace *trace) {
     struct cli_slice rest = {log->text, log->length}, line;
-    uint64_t number = 0, bad = 0;
+    uint64_t number = 0;
     size_t room = 0;
     while (cli_log_line(&rest, &line)) {
         number++;
@@ -83,12 +87,10 @@ static uint64_t log_parse(const struct cli_log *log, struct trace *trace) {
         const char *wrong = launch_read(&trace->launches[trace->count], line);
         if (!wrong)
             trace->count++;
-        else if (bad++ < BAD_SHOWN)
-            cli_error("%s, line %" PRIu64 ": no receipt: %s is missing, or is not what it should be", log->source,
-                      number, wrong);
+        else
+            launch_bad(log, number, wrong);
     }
-    if (bad > BAD_SHOWN) cli_error("%s: %" PRIu64 " more bad lines are not shown", log->source, bad - BAD_SHOWN);
-    return bad;
+    cli_log_bad_end(log);
 }
 
 /* ---- the command ---- */
@@ -96,7 +98,7 @@ static uint64_t log_parse(const struct cli_log *log, struct trace *trace) {
 static void summary(const struct cli_args *args, const struct trace *trace, size_t lanes, uint64_t bad) {
     const char *path = args->own[OUTPUT].text;
     if (!cli_args_json(args)) {
-        printf("%s: %s in %s; open it at ui.perfetto.dev or chrome://tracing\n", path,
+        printf("%s: %s in %s; scripts/trace-html or ui.perfetto.dev show it\n", path,
                cli_counted(trace->count, "receipt").line, cli_counted(lanes, "lane").line);
         return;
     }
@@ -132,21 +134,20 @@ static enum cli_exit write_out(const struct cli_args *args, const struct trace *
 static enum cli_exit trace_run(const struct cli_args *args) {
     struct cli_log log;
     struct trace trace = {NULL, 0};
-    uint64_t bad = 0;
     enum cli_exit code = cli_log_read(&log, args->operands[0]);
     if (code == CLI_OK) {
-        bad = log_parse(&log, &trace);
-        code = write_out(args, &trace, bad);
+        log_parse(&log, &trace);
+        code = write_out(args, &trace, log.bad);
     }
     free(trace.launches);
     cli_log_free(&log);
-    return code == CLI_OK && bad ? CLI_BAD_INPUT : code;
+    return code == CLI_OK && log.bad ? CLI_BAD_INPUT : code;
 }
 
 const struct cli_command cli_trace = {
     .name = "trace",
     .operands = "LOG",
-    .summary = "draw a log of receipts on a line of time, for Perfetto or chrome://tracing",
+    .summary = "draw a log of receipts on a line of time, for scripts/trace-html or Perfetto",
     .details = "LOG, or standard input for '-', has lines as svmx run --receipt and svmx_receipt_json write\n"
                "them. The result is one document of trace events: a group of lanes for each device, a lane\n"
                "for each stage (waiting, placing inputs, device, taking results), and more of a lane where\n"

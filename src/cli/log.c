@@ -8,11 +8,12 @@
 #include "text.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 1 << 20 };
+enum { READ_BYTES = 1 << 20, BAD_SHOWN = 20 };
 
 /* ---- reading ---- */
 
@@ -47,6 +48,15 @@ enum cli_exit cli_log_read(struct cli_log *log, const char *path) {
 }
 
 void cli_log_free(struct cli_log *log) { free(log->text); }
+
+void cli_log_bad(struct cli_log *log, uint64_t line, const char *reason) {
+    if (log->bad++ < BAD_SHOWN) cli_error("%s, line %" PRIu64 ": %s", log->source, line, reason);
+}
+
+void cli_log_bad_end(const struct cli_log *log) {
+    if (log->bad > BAD_SHOWN)
+        cli_error("%s: %" PRIu64 " more bad lines are not shown", log->source, log->bad - BAD_SHOWN);
+}
 
 /* ---- lines and fields ---- */
 

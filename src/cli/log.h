@@ -15,11 +15,16 @@ struct cli_log {
     const char *source; /* for messages */
     char *text;
     size_t length;
+    uint64_t bad; /* lines told of */
 };
 
 /* Reads a file, or standard input for "-". On failure it has said why. cli_log_free takes it in any case. */
 enum cli_exit cli_log_read(struct cli_log *log, const char *path);
 void cli_log_free(struct cli_log *log);
+
+/* Tells of a line that is no receipt: of the first ones each, of the others how many, when the log has been read. */
+void cli_log_bad(struct cli_log *log, uint64_t line, const char *reason);
+void cli_log_bad_end(const struct cli_log *log);
 
 /* Part of a text. */
 struct cli_slice {

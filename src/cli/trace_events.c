@@ -1,5 +1,5 @@
 /*
- * trace_events.c: launches as trace events, the JSON that Perfetto (ui.perfetto.dev) and chrome://tracing read.
+ * trace_events.c: launches as trace events, the JSON that scripts/trace-html and Perfetto (ui.perfetto.dev) read.
  *
  * A device is a process of the trace, a stage one of its threads. Two events of a lane must not overlap: what would goes to
  * a lane of its own behind the first ("device 2"), so a picture with more lanes is one with more under way at once.

@@ -60,7 +60,7 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
     free(batch->sorted_slots);
     free(batch->sorted_units);
     free(batch->spans);
-    free(batch->chain_commands);
+    if (!batch->commands_left) free(batch->chain_commands);
     free(batch->sources);
     svmx__buffers_release(batch);
     free(batch->uses);

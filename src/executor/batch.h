@@ -39,6 +39,9 @@ struct svmx__cut;
 struct svmx__work {
     struct svmx__link link; /* first */
     void (*run)(struct svmx__work *work);
+    void (*forsake)(
+        struct svmx__work *work); /* what to do with it if the thread that ran it never comes back: post.h */
+    struct svmx__work *held;      /* the next that the thread has in hand */
 };
 
 enum svmx__batch_state {
@@ -212,6 +215,7 @@ struct svmx_batch {
     struct svmx_command *chain_commands;
     uint32_t chain_command_count;
     size_t chain_command_capacity;
+    bool commands_left; /* a driver that never returned may still read them: they are left to it */
 
     /* Rows in order of parts, when there are several (bucket), and room to check overlaps (submit). */
     struct svmx_slot *sorted_slots;

@@ -49,15 +49,25 @@ static void tell_done(struct svmx__build *build) {
     pthread_mutex_unlock(&builder->lock);
 }
 
+/* The submitter that had it is gone: on TIMEOUT nothing of it is freed. */
+static void forsake(struct svmx__work *work) {
+    struct svmx__build *build = (struct svmx__build *)(void *)work;
+    build->verdict = svmx__fail(&build->why, SVMX_TIMEOUT, "%s: a call of the driver did not return", build->op->name);
+    for (uint32_t i = 0; i < build->racer_count; i++) build->racers[i].status = SVMX_TIMEOUT;
+    tell_done(build);
+}
+
 static void prove(struct svmx__work *work) {
     struct svmx__build *build = (struct svmx__build *)(void *)work;
     build->verdict = svmx__selftest(build->device, build->op, &build->candidate, &build->why);
+    svmx__post_drop(work);
     tell_done(build);
 }
 
 static void race(struct svmx__work *work) {
     struct svmx__build *build = (struct svmx__build *)(void *)work;
     svmx__trial(build->device, build->op, build->racers, build->racer_count, &build->why);
+    svmx__post_drop(work);
     tell_done(build);
 }
 
@@ -66,6 +76,7 @@ static void have_done(struct svmx__build *build, void (*errand)(struct svmx__wor
     struct svmx__builder *builder = &build->device->builder;
     build->done = false;
     build->errand.run = errand;
+    build->errand.forsake = forsake;
     svmx__queue_push(&build->device->queue, &build->errand.link);
     pthread_mutex_lock(&builder->lock);
     while (!build->done) pthread_cond_wait(&builder->changed, &builder->lock);
@@ -348,32 +359,54 @@ static void *builder_main(void *user) {
 
 /* ---- the thread ------------------------------------------------------------------------------------------------- */
 
+static int open_post(struct svmx__device *device) {
+    char name[16];
+    (void)snprintf(name, sizeof name, "svmx-build-%u", device->id);
+    return svmx__post_open(device->executor, builder_main, device, name, &device->builder.post);
+}
+
 int svmx__builder_start(struct svmx__device *device) {
     struct svmx__builder *builder = &device->builder;
     pthread_mutex_init(&builder->lock, NULL); /* neither can fail with default attributes */
     pthread_cond_init(&builder->changed, NULL);
-    int error = pthread_create(&builder->thread, NULL, builder_main, device);
-    if (error) {
-        pthread_cond_destroy(&builder->changed);
-        pthread_mutex_destroy(&builder->lock);
-        return error;
+    const int error = open_post(device);
+    if (!error) return 0;
+    pthread_cond_destroy(&builder->changed);
+    pthread_mutex_destroy(&builder->lock);
+    return error;
+}
+
+void svmx__builder_forsake(struct svmx__device *device) {
+    struct svmx__builder *builder = &device->builder;
+    struct outcome outcome = {.verdict = SVMX_TIMEOUT, .why = {"a call of the driver did not return"}};
+    builder->post = NULL;
+    pthread_mutex_lock(&builder->lock);
+    /* the first is under way; it is not freed: the driver may answer into it */
+    struct svmx__part *parked = builder->builds ? take_out(builder, builder->builds) : NULL;
+    pthread_mutex_unlock(&builder->lock);
+    send_on(device, parked, &outcome);
+    if (open_post(device) == 0) return;
+    pthread_mutex_lock(&builder->lock); /* no thread: nothing more is built */
+    for (parked = NULL; builder->builds;) {
+        struct svmx__build *build = builder->builds;
+        parked = take_out(builder, build);
+        pthread_mutex_unlock(&builder->lock);
+        free(build);
+        send_on(device, parked, &outcome);
+        pthread_mutex_lock(&builder->lock);
     }
-    char name[16];
-    (void)snprintf(name, sizeof name, "svmx-build-%u", device->id);
-    (void)pthread_setname_np(builder->thread, name);
-    builder->has_thread = true;
-    return 0;
+    pthread_mutex_unlock(&builder->lock);
 }
 
 void svmx__builder_stop(struct svmx__device *device) {
     struct svmx__builder *builder = &device->builder;
-    if (!builder->has_thread) return;
+    if (!builder->post) return;
     pthread_mutex_lock(&builder->lock);
     builder->closing = true;
     pthread_cond_broadcast(&builder->changed);
     pthread_mutex_unlock(&builder->lock);
-    pthread_join(builder->thread, NULL);
+    while (builder->post && !svmx__post_join(builder->post)) svmx__posts_look(device->executor, true);
+    builder->post = NULL;
     pthread_cond_destroy(&builder->changed);
     pthread_mutex_destroy(&builder->lock);
-    builder->has_thread = false;
 }

@@ -78,6 +78,12 @@ struct svmx__answer {
 
 static inline bool svmx__is_in(uint32_t mask, uint32_t device) { return mask >> device & 1; }
 
+/* Who answers while nothing is known: of those allowed the first CPU, or else the first. 0 for nobody. */
+static inline uint32_t svmx__fallback_of(uint32_t allowed, uint32_t cpus) {
+    const uint32_t first = allowed & cpus ? allowed & cpus : allowed;
+    return first ? (uint32_t)__builtin_ctz(first) : 0;
+}
+
 /* An answer that nothing was asked for. */
 static inline void svmx__answer_set(struct svmx__answer *answer, uint32_t device, uint32_t why, float expected_ns) {
     answer->device = device;

@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NS_PER_MS UINT64_C(1000000)
-
 /* What is left of its time. That counts from when it was handed over, or from when the launch ahead of it was over. */
 static uint64_t left_of(const struct svmx__part *part, const struct svmx__deadline *deadline) {
     const uint64_t from = part->ahead_ns > part->dispatch_ns ? part->ahead_ns : part->dispatch_ns;
@@ -26,9 +24,15 @@ static uint64_t left_of(const struct svmx__part *part, const struct svmx__deadli
     return now < end ? end - now : 0;
 }
 
-static enum svmx_status ask(struct svmx__part *part, uint64_t ns) {
+/* Waits for `ns`; a driver that overstays that has `left_ns` before it counts as stuck. */
+static enum svmx_status ask(struct svmx__part *part, uint64_t ns, uint64_t left_ns) {
     const struct svmx_backend *instance = &part->life->backend->instance;
-    return instance->ops->wait(instance->self, part->device->index, part->ticket, ns, &part->timing);
+    struct svmx_timing timing = part->timing;
+    svmx__call_begin(part->life, left_ns);
+    const enum svmx_status status = instance->ops->wait(instance->self, part->device->index, part->ticket, ns, &timing);
+    svmx__call_end();
+    part->timing = timing;
+    return status;
 }
 
 /* A final status of the ticket, or TIMEOUT. */
@@ -36,7 +40,7 @@ static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct sv
     if (part->retired) return part->outcome;
     for (;;) {
         const uint64_t left = left_of(part, deadline);
-        const enum svmx_status status = ask(part, left);
+        const enum svmx_status status = ask(part, left, left);
         if (status != SVMX_TIMEOUT || left == 0) return status;
     }
 }
@@ -44,8 +48,9 @@ static enum svmx_status wait_for_ticket(struct svmx__part *part, const struct sv
 bool svmx__collect_look(struct svmx__part *part, uint64_t ns) {
     if (!part->ticket || svmx__life_is_abandoned(part->life)) return true;
     const struct svmx__deadline deadline = svmx__deadline_of(part);
-    if (left_of(part, &deadline) <= ns) return true; /* collect waits for the rest */
-    part->outcome = ask(part, ns);
+    const uint64_t left = left_of(part, &deadline);
+    if (left <= ns) return true; /* collect waits for the rest */
+    part->outcome = ask(part, ns, left);
     part->retired = part->outcome != SVMX_TIMEOUT;
     return part->retired;
 }
@@ -71,7 +76,7 @@ static void release_all(struct svmx__part *part) {
 }
 
 /* The driver still has them: they stay allocated until the process ends, and the device is closed by nobody. */
-static void set_aside(struct svmx__part *part) {
+void svmx__set_aside(struct svmx__part *part) {
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     if (part->block) part->block->aside = true;
     atomic_store_explicit(&part->life->abandoned, true, memory_order_relaxed); /* see svmx__life_is_abandoned */
@@ -93,7 +98,7 @@ static void note_wait_failure(struct svmx__part *part, enum svmx_status status, 
  * first, in memory of the library. */
 static struct svmx__deadline patience_with(const struct svmx__part *part) {
     const struct svmx__deadline deadline = svmx__deadline_of(part);
-    const uint64_t least = part->device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS;
+    const uint64_t least = part->device->executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
     if (!part->device->host_memory || deadline.ns >= least) return deadline;
     return (struct svmx__deadline){least, "timeout_ms"};
 }
@@ -146,7 +151,7 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
         take_results(part);
     if (status != SVMX_OK) svmx__guard_forget(part);
     if (status == SVMX_TIMEOUT)
-        set_aside(part);
+        svmx__set_aside(part);
     else
         release_all(part);
     if (part->pinned && status != SVMX_TIMEOUT) svmx__pipeline_unpin(part->pipeline); /* else it may still be running */

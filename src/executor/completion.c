@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 enum { SPIN_NS = 200000 };
+#define TURN_NS UINT64_C(500000000)
 
 static void count(struct svmx_batch *batch, enum svmx_status status) {
     struct svmx_executor *executor = batch->executor;
@@ -125,18 +126,31 @@ static bool look_on(struct svmx_batch *batch, uint64_t timeout_ns) {
                             timeout_ns < SPIN_NS ? timeout_ns : SPIN_NS);
 }
 
+/* Until it is over, for so long at most. */
+static enum svmx_status sleep_on(struct svmx_batch *batch, uint64_t timeout_ns) {
+    const struct timespec end = svmx__clock_deadline(timeout_ns);
+    enum svmx_status status;
+    int error = 0;
+    pthread_mutex_lock(&batch->lock);
+    while ((status = svmx_poll(batch)) == SVMX_BUSY && error == 0)
+        error = pthread_cond_timedwait(&batch->finished, &batch->lock, &end);
+    pthread_mutex_unlock(&batch->lock);
+    return status;
+}
+
+/* Meanwhile it looks now and then whether a driver keeps the batch for ever: see post.h. */
 enum svmx_status svmx_wait(svmx_batch_t *batch, uint64_t timeout_ns) {
     enum svmx_status status = svmx_poll(batch);
     if (status != SVMX_BUSY) return status;
     if (timeout_ns == 0) return SVMX_TIMEOUT;
     if (look_on(batch, timeout_ns)) return svmx_poll(batch);
-    const struct timespec end = svmx__clock_deadline(timeout_ns);
-    int error = 0;
-    pthread_mutex_lock(&batch->lock);
-    while ((status = svmx_poll(batch)) == SVMX_BUSY && error == 0)
-        error = timeout_ns == UINT64_MAX ? pthread_cond_wait(&batch->finished, &batch->lock)
-                                         : pthread_cond_timedwait(&batch->finished, &batch->lock, &end);
-    pthread_mutex_unlock(&batch->lock);
+    const uint64_t start_ns = svmx__clock_ns();
+    uint64_t waited_ns = 0;
+    do {
+        status = sleep_on(batch, timeout_ns - waited_ns < TURN_NS ? timeout_ns - waited_ns : TURN_NS);
+        if (status == SVMX_BUSY) svmx__posts_look(batch->executor, false);
+        waited_ns = svmx__clock_ns() - start_ns;
+    } while (status == SVMX_BUSY && waited_ns < timeout_ns);
     return status == SVMX_BUSY ? SVMX_TIMEOUT : status;
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-enum kind { TEXT, NUMBER, BUCKETS, LEVEL, CACHE_FOLDER, PROFILE_FILE };
+enum kind { TEXT, NUMBER, BUCKETS, LEVEL, CACHE_FOLDER, PROFILE_FILE, FOLDER };
 
 struct setting {
     const char *name, *variable, *fallback, *help;
@@ -87,13 +87,16 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
     [SVMX__LOAD_CRITICAL] = {"load_critical", "SUPERVM_LOAD_CRITICAL", "90",
                              "percent of a device's memory or queue from which it gets no new work", NUMBER, 1, 100,
                              FIELD(load_critical)},
+    [SVMX__STATS_DIR] = {"stats_dir", "SUPERVM_STATS_DIR", "off",
+                         "folder for a file of counters that is kept up to date, absolute; off = none", FOLDER, 0, 0,
+                         FIELD(stats_dir)},
     [SVMX__WINDOW] = {"window", "SUPERVM_WINDOW", "3", "launches that a device with memory of its own has at once",
                       NUMBER, 1, SVMX__MAX_WINDOW, FIELD(window)},
 };
 
-/* An absolute path or "off", with a default that depends on the rest. */
+/* An absolute path or "off". */
 static bool is_path(const struct setting *setting) {
-    return setting->kind == CACHE_FOLDER || setting->kind == PROFILE_FILE;
+    return setting->kind == CACHE_FOLDER || setting->kind == PROFILE_FILE || setting->kind == FOLDER;
 }
 
 static bool is_text(const struct setting *setting) { return setting->kind == TEXT || is_path(setting); }
@@ -196,7 +199,8 @@ static enum svmx_status setting_read(struct svmx__config *config, uint32_t at, c
         config->source[at] = SVMX_FROM_DEFAULT;
         text = setting->fallback;
     }
-    bool own = is_path(setting) && config->source[at] == SVMX_FROM_DEFAULT;
+    /* a default that depends on the rest */
+    bool own = is_path(setting) && setting->kind != FOLDER && config->source[at] == SVMX_FROM_DEFAULT;
     enum svmx_status status = own ? SVMX_OK : value_check(setting, origin, text, &config->number[at], why);
     if (status != SVMX_OK) return status;
     config->text[at] = own ? default_path(config, setting, environment) : strdup(text);

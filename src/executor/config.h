@@ -36,6 +36,7 @@ enum svmx__setting {
     SVMX__VERIFY,
     SVMX__LOAD_WARNING,
     SVMX__LOAD_CRITICAL,
+    SVMX__STATS_DIR,
     SVMX__WINDOW,
     SVMX__SETTING_COUNT
 };

@@ -12,10 +12,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "base/clock.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
 
-#define NS_PER_MS UINT64_C(1000000)
 enum { TIMES_P99 = 8, SAMPLES = 3 }; /* fewer samples tell of no spread */
 
 static bool is_on_busy_cores(const struct svmx__device *device) {
@@ -34,7 +34,8 @@ static double learned_ns(const struct svmx__part *part) {
 
 static struct svmx__deadline deadline_of_one(const struct svmx__part *part) {
     const uint64_t *setting = part->device->executor->config.number;
-    const uint64_t most = setting[SVMX__TIMEOUT_MS] * NS_PER_MS, least = setting[SVMX__TIMEOUT_MIN_MS] * NS_PER_MS;
+    const uint64_t most = setting[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS,
+                   least = setting[SVMX__TIMEOUT_MIN_MS] * SVMX__NS_PER_MS;
     if (part->timeout_ns) return (struct svmx__deadline){part->timeout_ns, "of a self-test"};
     if (part->batch && part->batch->timeout_ns)
         return (struct svmx__deadline){part->batch->timeout_ns, "svmx_batch_set_timeout"};

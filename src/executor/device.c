@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/alloc.h"
+#include "base/near.h"
 #include "executor/batch.h"
 #include "executor/cut.h"
 #include "executor/executor.h"
@@ -230,6 +231,7 @@ static void *submitter_main(void *user) {
     struct svmx__link *link;
     while ((link = next_of(device))) {
         struct svmx__work *work = (struct svmx__work *)(void *)link;
+        svmx__post_hold(work);
         /* what is no part of a batch has the device to itself */
         if (work->run != svmx__pipeline_part && work->run != svmx__share_run) svmx__pipeline_drain(device);
         work->run(work);
@@ -237,17 +239,23 @@ static void *submitter_main(void *user) {
     return NULL;
 }
 
+int svmx__submitter_open(struct svmx__device *device) {
+    char name[16];
+    device->window.count = 0; /* one that was given up held all of it */
+    (void)snprintf(name, sizeof name, "svmx-dev-%u", device->id);
+    const int error = svmx__post_open(device->executor, submitter_main, device, name, &device->post);
+    if (!error) (void)svmx__near_bind(device->post->thread, "/sys", device->info.pci);
+    return error;
+}
+
 static int start_submitter(struct svmx__device *device) {
     int error = svmx__queue_init(&device->queue);
     if (error) return error;
-    error = pthread_create(&device->submitter, NULL, submitter_main, device);
+    error = svmx__submitter_open(device);
     if (error) {
         svmx__queue_fini(&device->queue);
         return error;
     }
-    char name[16];
-    (void)snprintf(name, sizeof name, "svmx-dev-%u", device->id);
-    (void)pthread_setname_np(device->submitter, name);
     device->has_submitter = true;
     return device->inline_ ? 0 : svmx__builder_start(device);
 }
@@ -282,7 +290,8 @@ void svmx__devices_stop(struct svmx_executor *executor) {
         if (!device->has_submitter) continue;
         svmx__builder_stop(device); /* before its submitter, which it may be waiting for */
         svmx__queue_close(&device->queue);
-        pthread_join(device->submitter, NULL);
+        while (!device->post || !svmx__post_join(device->post)) svmx__posts_look(executor, true);
+        device->post = NULL;
         svmx__queue_fini(&device->queue);
         device->has_submitter = false;
         svmx__lives_settle(device);

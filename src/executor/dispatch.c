@@ -10,6 +10,7 @@
 #include "executor/stages.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_command *commands, size_t count) {
     struct svmx__device *device = part->device;
@@ -17,10 +18,13 @@ enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_
     const struct svmx_command_list list = {
         .size = sizeof list, .command_size = sizeof(struct svmx_command), .commands = commands, .count = count};
     const struct svmx_submission submission = {.size = sizeof submission, .device = device->index, .list = &list};
-    part->ticket = 0;
+    uint64_t ticket = 0; /* not the part's: who never comes back does not answer into it */
     part->timing = (struct svmx_timing){.size = sizeof part->timing};
     part->dispatch_ns = svmx__clock_ns();
-    enum svmx_status status = instance->ops->submit(instance->self, &submission, &part->ticket);
+    svmx__call_begin(part->life, part->timeout_ns ? part->timeout_ns : part->batch ? part->batch->timeout_ns : 0);
+    enum svmx_status status = instance->ops->submit(instance->self, &submission, &ticket);
+    svmx__call_end();
+    part->ticket = ticket;
     if (status != SVMX_OK) {
         char line[96];
         svmx__host_take_error(part->life->backend, line, sizeof line);
@@ -30,5 +34,9 @@ enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_
 }
 
 enum svmx_status svmx__dispatch(struct svmx__part *part) {
-    return svmx__dispatch_list(part, part->commands, part->command_count);
+    struct svmx_command commands[SVMX__PART_COMMANDS];
+    if (part->device->host_memory) return svmx__dispatch_list(part, part->commands, part->command_count);
+    /* on this stack they stay as they are, also if the part is taken from a thread that never comes back */
+    memcpy(commands, part->commands, part->command_count * sizeof *commands);
+    return svmx__dispatch_list(part, commands, part->command_count);
 }

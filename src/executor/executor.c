@@ -47,11 +47,15 @@ static enum svmx_status copy_options(const struct svmx_options *given, struct sv
     return check_goal(options->goal, why);
 }
 
-/* A call of a plugin in another process that takes longer never returns: as long as a self-test has, and never so short that
- * a busy machine could not start a process. */
-static uint64_t patience_ns(const struct svmx_executor *executor) {
-    const uint64_t ns = 20 * executor->config.number[SVMX__TIMEOUT_MS] * UINT64_C(1000000);
-    const uint64_t least_ns = UINT64_C(3000000000);
+#define TURN_NS (100 * SVMX__NS_PER_MS)
+/* Never so short that a busy machine could not start a process, or in this one a driver compile a kernel at its first
+ * launch. */
+#define LEAST_ISOLATED_NS (3 * SVMX__NS_PER_S)
+#define LEAST_PATIENCE_NS (10 * SVMX__NS_PER_S)
+
+/* A call of a plugin that takes longer never returns: as long as a self-test has. */
+static uint64_t patience_ns(const struct svmx_executor *executor, uint64_t least_ns) {
+    const uint64_t ns = 20 * executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
     return ns > least_ns ? ns : least_ns;
 }
 
@@ -80,7 +84,7 @@ static enum svmx_status open_registry(struct svmx_executor *executor, const stru
                                            .isolate = executor->config.text[SVMX__ISOLATE],
                                            .isolate_origin =
                                                isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
-                                           .isolate_limit_ns = patience_ns(executor),
+                                           .isolate_limit_ns = patience_ns(executor, LEAST_ISOLATED_NS),
                                            .named_only = svmx__config_is_secure(),
                                            .reference = &svmx__reference_plugin,
                                            .maker = svmx__host_maker(executor),
@@ -115,6 +119,7 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     status = svmx__devices_start(executor, why);
     if (status == SVMX_OK) {
         svmx__contention_start(executor);
+        svmx__stats_folder_start(executor);
         return SVMX_OK;
     }
 
@@ -135,9 +140,13 @@ free_routes:
 static enum svmx_status open_executor(struct svmx_executor *executor, const struct svmx_options *given,
                                       struct svmx__text *why) {
     struct svmx_options options;
-    pthread_mutex_init(&executor->admission, NULL); /* none can fail with default attributes */
+    pthread_condattr_t attributes;
+    pthread_mutex_init(&executor->admission, NULL); /* none can fail with these attributes */
     pthread_mutex_init(&executor->publishing, NULL);
-    pthread_cond_init(&executor->room, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&executor->room, &attributes);
+    pthread_condattr_destroy(&attributes);
     executor->opened_ns = svmx__clock_ns();
     if (svmx__fork_watch() != 0) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to watch for fork()");
     executor->forks = atomic_load_explicit(&svmx__forks, memory_order_relaxed);
@@ -154,6 +163,7 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
                                        options.log_user};
     svmx__binary_store_init(&executor->binaries, executor->config.text[SVMX__CACHE_DIR],
                             executor->config.number[SVMX__CACHE_BYTES], &executor->log);
+    executor->patience_ns = patience_ns(executor, LEAST_PATIENCE_NS);
     status = open_registry(executor, &options, why);
     if (status != SVMX_OK) goto free_binaries;
     status = open_devices(executor, why);
@@ -222,8 +232,29 @@ static void save_profile(const struct svmx_executor *executor) {
                   "the profile is not written: %s", why.line);
 }
 
+/* Until no batch is under way: what a driver keeps for ever is taken from it. */
+static void drain(struct svmx_executor *executor) {
+    while (executor->under_way > 0 || executor->looking) {
+        const struct timespec turn = svmx__clock_deadline(TURN_NS);
+        (void)pthread_cond_timedwait(&executor->room, &executor->admission, &turn);
+        pthread_mutex_unlock(&executor->admission);
+        svmx__posts_look(executor, true);
+        pthread_mutex_lock(&executor->admission);
+    }
+}
+
+/* What calls plugins. */
+static void unmake(struct svmx_executor *executor) {
+    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
+    svmx__devices_free(executor);
+    svmx__call_begin(NULL, 0);
+    svmx__registry_close(&executor->registry);
+    svmx__call_end();
+}
+
 void svmx_close(svmx_executor_t *executor) {
     if (!executor || svmx__is_forked(executor)) return; /* its threads are the parent's */
+    svmx__stats_folder_stop(executor);
     pthread_mutex_lock(&executor->admission);
     /* acq_rel: pairs with the acquire loads of calls that do not take the lock */
     if (atomic_exchange_explicit(&executor->closed, true, memory_order_acq_rel)) {
@@ -232,19 +263,17 @@ void svmx_close(svmx_executor_t *executor) {
         return;
     }
     pthread_cond_broadcast(&executor->room); /* a submit that waits for room gives up */
-    while (executor->under_way > 0) pthread_cond_wait(&executor->room, &executor->admission);
+    drain(executor);
     pthread_mutex_unlock(&executor->admission);
     svmx__contention_stop(executor);
     svmx__devices_stop(executor);
     svmx__team_stop(&executor->team);
     svmx__layout_cache_fini(&executor->layouts);
-    svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
     svmx__records_fini(&executor->troubles);
     svmx__records_fini(&executor->records);
     save_profile(executor);
     svmx__route_fini(executor);
-    svmx__devices_free(executor);
-    svmx__registry_close(&executor->registry);
+    if (!svmx__post_unmake(executor, unmake)) return; /* the thread that does it has the rest for ever */
     svmx__binary_store_fini(&executor->binaries);
     svmx__config_free(&executor->config);
     svmx__executor_release(executor);

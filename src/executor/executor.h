@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/queue.h"
 #include "base/team.h"
+#include "base/turns.h"
 #include "cache/binary_store.h"
 #include "cache/layout_cache.h"
 #include "cache/pipeline_cache.h"
@@ -23,6 +24,7 @@
 #include "executor/choice.h"
 #include "executor/config.h"
 #include "executor/health.h"
+#include "executor/post.h"
 #include "executor/record.h"
 #include "executor/tally.h"
 #include "executor/window.h"
@@ -38,18 +40,21 @@ struct svmx__builder {
     pthread_cond_t changed;     /* something is wanted, proved or settled */
     struct svmx__build *builds; /* wanted, oldest first; the first is under way */
     bool closing;
-    pthread_t thread;
-    bool has_thread;
+    struct svmx__post *post; /* of its thread; NULL: none */
 };
 
 /* See contention.c. */
 struct svmx__contention {
-    atomic_bool now;        /* the last look said so */
-    pthread_mutex_t lock;   /* guards stopping */
-    pthread_cond_t changed; /* stopping */
-    bool stopping, has_thread;
-    pthread_t thread;
+    atomic_bool now; /* the last look said so */
+    struct svmx__turns turns;
     int file; /* that tells */
+};
+
+/* See stats_folder.c. */
+struct svmx__stats_folder {
+    struct svmx__turns turns;
+    unsigned number; /* of the executor in this process, from 1 */
+    bool refused;    /* the log has that files cannot be written */
 };
 
 /* What is known of an operation on a device. */
@@ -97,7 +102,7 @@ struct svmx__device {
     struct svmx__life first;
     _Atomic(struct svmx__life *) life; /* the present one: release when it begins, acquire where work starts */
     struct svmx__queue queue;          /* of parts */
-    pthread_t submitter;               /* pops the queue; the only one that submits, unless inline_ */
+    struct svmx__post *post; /* of the submitter, which pops the queue; the only one that submits, unless inline_ */
     bool has_submitter;
     struct svmx__window window;     /* the submitter's */
     struct svmx__builder builder;   /* unless inline_ */
@@ -165,10 +170,14 @@ struct svmx_executor {
     struct svmx__records records;
     struct svmx__records troubles; /* of the records, those with a reason */
     struct svmx__contention contention;
+    struct svmx__stats_folder stats_folder;
 
-    pthread_mutex_t admission; /* guards under_way, and what is in order */
-    pthread_cond_t room;       /* under_way went down */
+    pthread_mutex_t admission; /* guards under_way, looking, and what is in order */
+    pthread_cond_t room;       /* under_way went down, or looking is over */
     uint32_t under_way;        /* batches between svmx_submit and completion */
+    bool looking;              /* somebody looks at posts, or takes over from one */
+    uint64_t patience_ns;      /* a call of a driver that takes longer than it was allowed and this never returns */
+    void (*unmake)(struct svmx_executor *executor); /* of svmx__post_unmake */
     /* Those that are to be done in order, the oldest first; guarded by admission. */
     struct svmx_batch *first_in_order, *last_in_order;
     bool delivers; /* a thread is at it: it goes on until the first is not over */
@@ -216,6 +225,9 @@ enum svmx_status svmx__devices_find(struct svmx_executor *executor, struct svmx_
 enum svmx_status svmx__devices_start(struct svmx_executor *executor, struct svmx__text *why);
 /* Ends submitters after their queues are empty, frees pools and devices. Safe after a partial start. */
 void svmx__devices_stop(struct svmx_executor *executor);
+/* Starts the submitter of a device, or another one after it was given up: device->post. 0, or the error number of
+ * pthread. */
+int svmx__submitter_open(struct svmx__device *device);
 void svmx__devices_free(struct svmx_executor *executor);
 
 /* ---- life.c ---- */
@@ -235,6 +247,8 @@ void svmx__life_begin(struct svmx__device *device, struct svmx__backend *backend
 enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life **life, struct svmx__text *why);
 /* The device has it from now on. The process of the one before is ended, if it had one to itself. */
 void svmx__life_replace(struct svmx__life *life);
+/* A call of its instance never returned. If no device has it, it is kept for the end. Not while the submitter runs. */
+void svmx__life_strand(struct svmx__life *life);
 /* It never served. NULL is fine. */
 void svmx__life_discard(struct svmx__life *life);
 /* Nothing of the device is under way any more: says of each life whether its instance may be closed. Then, once
@@ -330,6 +344,9 @@ uint64_t svmx__bucket_of(const struct svmx_executor *executor, const struct svmx
 /* Fills min_bucket_log2 from the settings and from options.min_bucket_ops (may be NULL). ARGUMENT names what is wrong;
  * MEMORY. */
 enum svmx_status svmx__min_buckets_read(struct svmx_executor *executor, const char *list, struct svmx__text *why);
+/* The operation at [item, equals) of a setting with OPERATION=VALUE; NULL: there is none of that name, and `why` says so. */
+const struct svmx__op *svmx__op_of_item(const char *origin, const char *item, const char *equals,
+                                        struct svmx__text *why);
 
 /* ---- batch.c ---- */
 
@@ -393,6 +410,13 @@ uint32_t svmx__policy_allows(const struct svmx__policy *policy, uint32_t kind, u
  * the system does not tell there is none. Stop is safe without a start. */
 void svmx__contention_start(struct svmx_executor *executor);
 void svmx__contention_stop(struct svmx_executor *executor);
+
+/* ---- stats_folder.c ---- */
+
+/* Counters as a file, now and then and at the end, where a setting asks for it. Stop waits for batches under way; it is safe
+ * without a start. */
+void svmx__stats_folder_start(struct svmx_executor *executor);
+void svmx__stats_folder_stop(struct svmx_executor *executor);
 
 /* ---- receipt.c ---- */
 
@@ -468,6 +492,8 @@ uint8_t svmx__kept_choice(struct svmx__device *device, const struct svmx__op *op
  * run. Safe without a start. */
 int svmx__builder_start(struct svmx__device *device);
 void svmx__builder_stop(struct svmx__device *device);
+/* Its thread was given up: what it was at comes to nothing, and another one goes on. */
+void svmx__builder_forsake(struct svmx__device *device);
 
 /* Wants a pipeline, and returns. `parked` (may be NULL) goes to the device's queue once it is there, or refused. */
 void svmx__build_request(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket,

@@ -53,8 +53,7 @@ static bool is_known(const struct view *view, uint32_t device) { return view->co
 static uint32_t winner_of(const struct view *view) {
     const struct svmx_executor *executor = view->executor;
     const uint32_t incumbent = svmx__choices_look(&executor->choices, view->op, &view->load, 0, NULL);
-    const uint32_t cpus = view->allowed & executor->cpus;
-    uint32_t winner = (uint32_t)__builtin_ctz(cpus ? cpus : view->allowed);
+    uint32_t winner = svmx__fallback_of(view->allowed, executor->cpus);
     if (incumbent != UINT32_MAX && view->allowed >> incumbent & 1) winner = incumbent;
     for (uint32_t d = 0; d < executor->routed; d++) {
         if (!(view->allowed >> d & 1) || !is_known(view, d) || !is_known(view, winner)) continue;

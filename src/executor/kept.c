@@ -51,13 +51,17 @@ void svmx__unkeep_binary(struct svmx__device *device, const struct svmx__op *op,
 }
 
 /* The compiled form; free() takes it. NULL: the plugin gives none. */
-static void *ask_for_binary(const struct svmx__life *life, struct svmx_pipeline *compiled, size_t *bytes) {
+static void *ask_for_binary(struct svmx__life *life, struct svmx_pipeline *compiled, size_t *bytes) {
     const struct svmx_backend *instance = &life->backend->instance;
     if (!instance->ops->pipeline_binary) return NULL;
     size_t length = 0;
-    if (instance->ops->pipeline_binary(instance->self, compiled, NULL, &length) != SVMX_OK || !length) return NULL;
-    void *binary = malloc(length);
-    if (binary && instance->ops->pipeline_binary(instance->self, compiled, binary, &length) == SVMX_OK) {
+    void *binary = NULL;
+    svmx__call_begin(life, 0);
+    if (instance->ops->pipeline_binary(instance->self, compiled, NULL, &length) == SVMX_OK && length)
+        binary = malloc(length);
+    const bool given = binary && instance->ops->pipeline_binary(instance->self, compiled, binary, &length) == SVMX_OK;
+    svmx__call_end();
+    if (given) {
         *bytes = length;
         return binary;
     }

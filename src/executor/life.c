@@ -32,19 +32,25 @@ static void host_memory_free(void *user, struct svmx_memory *memory, void *host)
 
 static enum svmx_status device_memory_alloc(void *user, const struct svmx_memory_desc *desc,
                                             struct svmx_memory **memory, void **host) {
-    const struct svmx__life *life = user;
+    struct svmx__life *life = user;
     const struct svmx_backend *instance = &life->backend->instance;
     const uint64_t most = life->device->info.max_alloc_bytes;
-    if (most && desc->bytes > most) return SVMX_ERR_MEMORY;
+    if ((most && desc->bytes > most) || svmx__life_is_abandoned(life)) return SVMX_ERR_MEMORY;
     *host = NULL;
-    return instance->ops->memory_alloc(instance->self, life->device->index, desc, memory, host);
+    svmx__call_begin(life, 0);
+    const enum svmx_status status =
+        instance->ops->memory_alloc(instance->self, life->device->index, desc, memory, host);
+    svmx__call_end();
+    return status;
 }
 
 static void device_memory_free(void *user, struct svmx_memory *memory, void *host) {
-    const struct svmx__life *life = user;
+    struct svmx__life *life = user;
     (void)host;
     if (svmx__life_is_abandoned(life)) return;
+    svmx__call_begin(life, 0);
     life->backend->instance.ops->memory_free(life->backend->instance.self, memory);
+    svmx__call_end();
 }
 
 /* By the submitter, or for an inline device by any thread: nobody else acquires memory of the device's own. */
@@ -57,13 +63,16 @@ static enum svmx_status device_memory_clear(void *user, struct svmx_memory *memo
     const struct svmx_submission submission = {.size = sizeof submission, .device = life->device->index, .list = &list};
     struct svmx_timing timing = {.size = sizeof timing};
     uint64_t ticket = 0;
-    enum svmx_status status = instance->ops->submit(instance->self, &submission, &ticket);
-    if (status != SVMX_OK || ticket == 0) return status;
     const uint64_t ahead = life->device->window.count; /* launches that it waits for */
-    const uint64_t limit_ns = (1 + ahead) * life->device->executor->config.number[SVMX__TIMEOUT_MS] * UINT64_C(1000000);
+    const uint64_t limit_ns = (1 + ahead) * life->device->executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
     const uint64_t start_ns = svmx__clock_ns();
-    do status = instance->ops->wait(instance->self, life->device->index, ticket, limit_ns, &timing);
-    while (status == SVMX_TIMEOUT && svmx__clock_since(svmx__clock_ns(), start_ns) < limit_ns);
+    svmx__call_begin(life, limit_ns);
+    enum svmx_status status = instance->ops->submit(instance->self, &submission, &ticket);
+    if (status == SVMX_OK && ticket != 0) {
+        do status = instance->ops->wait(instance->self, life->device->index, ticket, limit_ns, &timing);
+        while (status == SVMX_TIMEOUT && svmx__clock_since(svmx__clock_ns(), start_ns) < limit_ns);
+    }
+    svmx__call_end();
     if (status == SVMX_TIMEOUT) atomic_store_explicit(&life->abandoned, true, memory_order_relaxed);
     return status;
 }
@@ -97,7 +106,9 @@ static enum svmx_status find(struct svmx__life *life, struct svmx__text *why) {
     const struct svmx__device *device = life->device;
     const struct svmx_backend *instance = &life->own.instance;
     struct svmx_device_info info = {.size = sizeof info};
+    svmx__call_begin(life, 0);
     const enum svmx_status status = instance->ops->device_info(instance->self, device->index, &info);
+    svmx__call_end();
     if (status != SVMX_OK)
         return svmx__fail(why, status, "device %u cannot be described: %s", device->index, svmx_status_name(status));
     if (is_same(device, &info)) return SVMX_OK;
@@ -105,11 +116,20 @@ static enum svmx_status find(struct svmx__life *life, struct svmx__text *why) {
                       device->index);
 }
 
+/* Of a life that the registry does not have. */
+static void close_instance(struct svmx__life *life) {
+    svmx__call_begin(life, 0);
+    svmx__registry_end(&life->device->executor->registry, &life->own);
+    svmx__call_end();
+}
+
 enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life **life, struct svmx__text *why) {
     struct svmx__registry *registry = &device->executor->registry;
     struct svmx__life *made = calloc(1, sizeof *made);
     if (!made) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to open the plugin again");
+    svmx__call_begin(device->host_memory ? svmx__life_of(device) : NULL, 0);
     enum svmx_status status = svmx__registry_reopen(registry, device->backend, &made->own, why);
+    svmx__call_end();
     if (status != SVMX_OK) goto free_life;
     svmx__host_opened(&made->own);
     begin(made, device, &made->own);
@@ -120,7 +140,7 @@ enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life 
         return SVMX_OK;
     }
     svmx__staging_pool_fini(&made->pool);
-    svmx__registry_end(registry, &made->own);
+    close_instance(made);
 free_life:
     free(made);
     return status;
@@ -140,8 +160,16 @@ static void end(struct svmx__life *life) {
     svmx__staging_release(&life->pool, life->heap.memory);
     svmx__staging_pool_fini(&life->pool);
     if (life->backend != &life->own) return; /* the registry's */
-    svmx__registry_end(&life->device->executor->registry, &life->own);
+    close_instance(life);
     free(life);
+}
+
+void svmx__life_strand(struct svmx__life *life) {
+    struct svmx__device *device = life->device;
+    for (const struct svmx__life *had = svmx__life_of(device); had; had = had->before)
+        if (had == life) return;
+    life->before = device->left;
+    device->left = life;
 }
 
 void svmx__life_discard(struct svmx__life *life) {

@@ -51,6 +51,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/receipt_json.c \
 	%D%/record.c %D%/record.h \
 	%D%/recorded.c \
+	%D%/post.c %D%/post.h \
 	%D%/recovery.c \
 	%D%/register.c \
 	%D%/replay.c \
@@ -61,6 +62,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/spread.c %D%/spread.h \
 	%D%/stage.c \
 	%D%/stages.h \
+	%D%/stats_folder.c \
 	%D%/stats_json.c \
 	%D%/stats_prometheus.c \
 	%D%/stats_text.c %D%/stats_text.h \

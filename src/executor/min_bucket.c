@@ -29,6 +29,17 @@ static bool log2_parse(const char *text, const char *end, uint8_t *log2) {
     return true;
 }
 
+const struct svmx__op *svmx__op_of_item(const char *origin, const char *item, const char *equals,
+                                        struct svmx__text *why) {
+    char name[64] = "";
+    if ((size_t)(equals - item) < sizeof name) memcpy(name, item, (size_t)(equals - item));
+    const struct svmx__op *op = svmx__op_by_name(name);
+    if (!op)
+        (void)svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: no operation is called '%.*s'; svmx ops lists them", origin,
+                         (int)(equals - item > 80 ? 80 : equals - item), item);
+    return op;
+}
+
 /* One item, OPERATION=NUMBER, at [item, end). */
 static enum svmx_status item_read(struct svmx_executor *executor, const char *origin, const char *item, const char *end,
                                   struct svmx__text *why) {
@@ -39,12 +50,8 @@ static enum svmx_status item_read(struct svmx_executor *executor, const char *or
         return svmx__fail(why, SVMX_ERR_ARGUMENT,
                           "%s: '%.*s': give OPERATION=NUMBER, the number a power of two from 1 to %llu", origin, shown,
                           item, 1ULL << MAX_LOG2);
-    char name[64] = "";
-    if ((size_t)(equals - item) < sizeof name) memcpy(name, item, (size_t)(equals - item));
-    const struct svmx__op *op = svmx__op_by_name(name);
-    if (!op)
-        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: no operation is called '%.*s'; svmx ops lists them", origin,
-                          (int)(equals - item > 80 ? 80 : equals - item), item);
+    const struct svmx__op *op = svmx__op_of_item(origin, item, equals, why);
+    if (!op) return SVMX_ERR_ARGUMENT;
     executor->min_bucket_log2[op->id] = log2;
     return SVMX_OK;
 }

@@ -133,6 +133,16 @@ static void end_stretch(struct svmx__part *head, enum svmx_status so_far) {
     svmx__learn(head);
 }
 
+/* Whatever became of it: its results are in place, or the batch fails. */
+static void conclude(struct svmx__part *part) {
+    if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
+        fail(part);
+    else if (part->status != SVMX_OK)
+        run_without_stages(part);
+    part->end_ns = part->device->host_memory ? part->done_ns : svmx__clock_ns();
+    svmx__learn(part);
+}
+
 static enum svmx_status run_once(struct svmx__part *part) {
     return part->links ? svmx__chain_run(part) : run_on_device(part);
 }
@@ -141,12 +151,23 @@ static enum svmx_status run_once(struct svmx__part *part) {
  * the reference code. */
 static void settle(struct svmx__part *part) {
     while (!part->refused && svmx__route_again(part)) part->status = run_once(part);
-    if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
-        fail(part);
-    else if (part->status != SVMX_OK)
-        run_without_stages(part);
-    part->end_ns = part->device->host_memory ? part->done_ns : svmx__clock_ns();
-    svmx__learn(part);
+    conclude(part);
+}
+
+/* A part whose thread was given up inside a call of the driver: from the failure on. */
+static void run_elsewhere(struct svmx__part *part) {
+    struct svmx_batch *batch = part->batch;
+    svmx__set_aside(part);
+    part->pinned = false;
+    part->status = SVMX_TIMEOUT;
+    (void)snprintf(part->reason, sizeof part->reason, "a call of the driver did not return");
+    batch->commands_left |= part->stretched || part->links;
+    if (part->stretched) {
+        svmx__stretch_forsake(part);
+        return;
+    }
+    if (part->links) svmx__chain_undo(part);
+    settle(part);
 }
 
 /* Stages 4 to 7. */
@@ -173,11 +194,22 @@ static void charge(const struct svmx__part *part) {
     if (part->chosen) svmx__charge(&part->batch->executor->choices, &part->answer);
 }
 
+static void forsake(struct svmx__work *work);
+
+static void make_errand(struct svmx__part *part) {
+    part->queued_ns = svmx__clock_ns();
+    part->errand.run = svmx__pipeline_part;
+    part->errand.forsake = forsake;
+}
+
 /* Cuts a part, if several devices are faster than one. Returns into how many. */
 static uint32_t cut(struct svmx_batch *batch, uint32_t at) {
     const struct svmx__part *part = &batch->parts[at];
     const bool worth = batch->executor->spreads && part->chosen && part->answer.expected_ns >= SVMX__WORTH_A_LOOK_NS;
-    return worth ? svmx__split(batch, at) : 0;
+    const uint32_t first = batch->part_count, made = worth ? svmx__split(batch, at) : 0;
+    if (made) make_errand(&batch->parts[at]);
+    for (uint32_t i = first; i < batch->part_count; i++) make_errand(&batch->parts[i]);
+    return made;
 }
 
 /* Returns how many parts are to be sent; *chunks: how many go with shares of cuts. */
@@ -186,6 +218,11 @@ static uint32_t route_level(struct svmx_batch *batch, uint32_t *chunks) {
     const uint32_t parts = batch->part_count; /* chunks are behind them, and routed already */
     svmx__results_resolve(batch);
     batch->chain_command_count = 0;
+    if (batch->commands_left) {
+        batch->chain_commands = NULL;
+        batch->chain_command_capacity = 0;
+        batch->commands_left = false;
+    }
     if (svmx__stretch_join(batch)) {
         charge(&batch->parts[batch->by_level[batch->level_start[batch->level]]]);
         atomic_store_explicit(&batch->parts_left, 1, memory_order_relaxed);
@@ -207,8 +244,7 @@ static uint32_t route_level(struct svmx_batch *batch, uint32_t *chunks) {
 
 /* To the queue of its device, or first to the device's builder. The part may be gone when this returns. */
 static void send(struct svmx__part *part) {
-    part->queued_ns = svmx__clock_ns();
-    part->errand.run = svmx__pipeline_part;
+    make_errand(part);
     atomic_fetch_add_explicit(&part->device->pending, 1, memory_order_relaxed);
     svmx__pressure_look(part->device);
     if (part->cold)
@@ -281,7 +317,9 @@ static void go_on(struct svmx_batch *batch, bool here) {
 /* ---- in the submitter ---------------------------------------------------------------------------------------------- */
 
 /* A part is over, on whichever device. */
-static void leave(struct svmx__device *device, struct svmx_batch *batch, bool cancelled) {
+static void leave(struct svmx__device *device, struct svmx__part *part, bool cancelled) {
+    struct svmx_batch *batch = part->batch;
+    svmx__post_drop(&part->errand);
     atomic_fetch_sub_explicit(&device->pending, 1, memory_order_relaxed);
     if (!was_last(batch)) return;
     if (cancelled)
@@ -292,14 +330,13 @@ static void leave(struct svmx__device *device, struct svmx_batch *batch, bool ca
 
 /* Stages 6 and 7 of a part of the window, or of one that did not get into it. */
 static void finish(struct svmx__device *device, struct svmx__part *part, enum svmx_status so_far) {
-    struct svmx_batch *batch = part->batch;
     if (part->stretched) {
         end_stretch(part, so_far);
     } else {
         part->status = end_on_device(part, so_far);
         settle(part);
     }
-    leave(device, batch, false);
+    leave(device, part, false);
 }
 
 static void finish_oldest(struct svmx__device *device) {
@@ -323,13 +360,12 @@ void svmx__pipeline_drain(struct svmx__device *device) {
 
 /* What failed beside others may go well alone: they hold memory, and places in the driver's queue. */
 static void start_alone(struct svmx__device *device, struct svmx__part *part, enum svmx_status failure) {
-    struct svmx_batch *batch = part->batch;
     (void)(part->stretched ? svmx__stretch_collect(part, failure) : svmx__collect(part, failure));
     part->pipeline = NULL; /* it is not pinned any more */
     part->copied_bytes = 0;
     svmx__pipeline_drain(device);
     run_part(part);
-    leave(device, batch, false);
+    leave(device, part, false);
 }
 
 /* Stages 4 and 5: then it is in the window, or over. */
@@ -355,6 +391,10 @@ void svmx__pipeline_part(struct svmx__work *work) {
     bool cancelled = !atomic_compare_exchange_strong_explicit(&batch->state, &state, SVMX__RUNNING,
                                                               memory_order_acq_rel, memory_order_acquire) &&
                      state == SVMX__CANCELLING;
+    /* The driver has nothing of it yet, whatever becomes of this thread while others are collected. */
+    part->life = svmx__life_of(device);
+    part->block = NULL;
+    part->pinned = false;
     if (!cancelled && svmx__window_takes(part)) {
         start(device, part);
         return;
@@ -365,7 +405,17 @@ void svmx__pipeline_part(struct svmx__work *work) {
     } else if (part->chosen) {
         svmx__uncharge(&batch->executor->choices, &part->answer, 0);
     }
-    leave(device, batch, cancelled);
+    leave(device, part, cancelled);
+}
+
+/* By who looked at posts: the submitter that had it never comes back. */
+static void forsake(struct svmx__work *work) {
+    struct svmx__part *part = (struct svmx__part *)(void *)work;
+    struct svmx_batch *batch = part->batch;
+    struct svmx__device *device = part->device;
+    run_elsewhere(part);
+    atomic_fetch_sub_explicit(&device->pending, 1, memory_order_relaxed);
+    if (was_last(batch)) go_on(batch, false);
 }
 
 /* Stages 1 and 2, then the first level. */

@@ -97,12 +97,8 @@ static enum svmx_status item_read(struct svmx_executor *executor, const char *or
         for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++) executor->policies[op] = policy;
         return SVMX_OK;
     }
-    char name[64] = "";
-    if ((size_t)(equals - item) < sizeof name) memcpy(name, item, (size_t)(equals - item));
-    const struct svmx__op *op = svmx__op_by_name(name);
-    if (!op)
-        return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: no operation is called '%.*s'; svmx ops lists them", origin,
-                          (int)(equals - item > 80 ? 80 : equals - item), item);
+    const struct svmx__op *op = svmx__op_of_item(origin, item, equals, why);
+    if (!op) return SVMX_ERR_ARGUMENT;
     if (named[op->id])
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: '%.*s': %s has a policy before already; drop one of the two",
                           origin, (int)(end - item > 80 ? 80 : end - item), item, op->name);

@@ -15,14 +15,18 @@
 
 void svmx__pipeline_drop(struct svmx__life *life, struct svmx_pipeline *compiled) {
     if (!compiled || svmx__life_is_abandoned(life)) return;
+    svmx__call_begin(life, 0);
     life->backend->instance.ops->pipeline_free(life->backend->instance.self, compiled);
+    svmx__call_end();
 }
 
 enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct svmx__op *op,
                                       const struct svmx_pipeline_desc *desc, struct svmx__pipeline *made,
                                       struct svmx__text *why) {
     const struct svmx_backend *instance = &made->life->backend->instance;
+    svmx__call_begin(made->life, 0);
     enum svmx_status status = instance->ops->pipeline_build(instance->self, device->index, desc, &made->compiled);
+    svmx__call_end();
     if (status == SVMX_OK) return SVMX_OK;
     char line[256];
     made->compiled = NULL;

@@ -127,8 +127,7 @@ static void serve_again(struct svmx__life *life) {
     svmx__route_publish_all(device->executor);
 }
 
-static void rebuild(struct svmx__work *work) {
-    struct svmx__device *device = ((struct svmx__recall *)(void *)work)->device;
+static void rebuild_now(struct svmx__device *device) {
     struct svmx_executor *executor = device->executor;
     struct svmx__text why = {""};
     struct svmx__life *life = NULL;
@@ -146,11 +145,25 @@ static void rebuild(struct svmx__work *work) {
     plan(executor);
 }
 
+static void rebuild(struct svmx__work *work) {
+    rebuild_now(((struct svmx__recall *)(void *)work)->device);
+    svmx__post_drop(work);
+}
+
+/* The submitter that rebuilt it is gone. */
+static void forsake(struct svmx__work *work) {
+    struct svmx__device *device = ((struct svmx__recall *)(void *)work)->device;
+    static const char reason[] = "a call of its driver did not return";
+    svmx__health_relapse(&device->health, now_of(device->executor), reason);
+    give_up(device, "rests on", reason);
+}
+
 static void recall(struct svmx__device *device) {
     /* acq_rel: pairs with the store in rebuild, which has left the queue by then */
     if (atomic_exchange_explicit(&device->recall.under_way, true, memory_order_acq_rel)) return;
     device->recall.device = device;
     device->recall.errand.run = rebuild;
+    device->recall.errand.forsake = forsake;
     svmx__queue_push(&device->queue, &device->recall.errand.link);
 }
 

@@ -63,12 +63,6 @@ bool svmx__route_is_ready(const struct svmx_executor *executor, uint32_t op, uin
 
 static uint32_t first_of(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 
-/* Who answers while nothing is known: the first CPU. 0 for nobody. */
-static uint32_t fallback_of(const struct svmx_executor *executor, uint32_t allowed) {
-    const uint32_t cpus = allowed & executor->cpus;
-    return allowed ? first_of(cpus ? cpus : allowed) : 0;
-}
-
 /* Asks the table. */
 static void ask(struct svmx_executor *executor, struct svmx__part *part) {
     part->chosen = part->policy != SVMX_POLICY_ORDER && executor->routed > 1;
@@ -83,7 +77,7 @@ static void ask(struct svmx_executor *executor, struct svmx__part *part) {
 /* Asks the table for one of the devices in a mask. */
 static void choose(struct svmx_executor *executor, struct svmx__part *part, uint32_t allowed) {
     part->question.allowed = allowed;
-    part->question.fallback = fallback_of(executor, allowed);
+    part->question.fallback = svmx__fallback_of(allowed, executor->cpus);
     ask(executor, part);
 }
 
@@ -136,7 +130,7 @@ static inline uint32_t consider(struct svmx__part *part) {
     part->question.hint_ns = part->batch->hint_ns ? hint_of(part) : 0;
     part->cold = part->chosen = part->refused = part->compared = false;
     part->question.allowed = part->question.serving = serving;
-    part->question.fallback = part->question.serving_fallback = fallback_of(executor, serving);
+    part->question.fallback = part->question.serving_fallback = svmx__fallback_of(serving, executor->cpus);
     return serving;
 }
 

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
 
@@ -18,7 +19,6 @@ enum { MAX_ROWS = SVMX__MAX_KNOWN };
 
 /* The first launch of a kernel may compile it: a proof has this many times the usual deadline. */
 enum { PATIENCE = 20 };
-#define NS_PER_MS UINT64_C(1000000)
 
 /* Tasks under test. Inputs and expected outputs are the test's; what the device writes goes to memory of its own. */
 struct rows {
@@ -62,7 +62,7 @@ static void free_rows(struct rows *rows, const struct svmx__op *op) {
 }
 
 enum svmx_status svmx__selftest_launch(struct svmx__part *part) {
-    part->timeout_ns = PATIENCE * part->device->executor->config.number[SVMX__TIMEOUT_MS] * NS_PER_MS;
+    part->timeout_ns = PATIENCE * part->device->executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
     enum svmx_status status = svmx__stage(part);
     if (status == SVMX_OK) status = svmx__dispatch(part);
     return svmx__collect(part, status);

@@ -140,9 +140,12 @@ static void weigh(const struct svmx_executor *executor, const struct svmx__part 
     plan->finish_ns = svmx__spread(plan->takers, plan->taker_count, chunks);
 }
 
+/* May a task of it be cut? */
+static bool divides(const struct svmx__op *op) { return op->elementwise || op->itemwise; }
+
 /* Into how many chunks a part can be cut. */
 static uint32_t most_chunks(const struct svmx__part *part) {
-    const uint64_t most = part->op->elementwise ? part->units / GRAIN : part->task_count;
+    const uint64_t most = divides(part->op) ? part->units / GRAIN : part->task_count;
     return most < SVMX__MAX_CHUNKS ? (uint32_t)most : SVMX__MAX_CHUNKS;
 }
 
@@ -337,7 +340,7 @@ static void make_share(struct svmx__cut *cut, const struct plan *plan, const str
 
 static uint32_t cut_part(struct svmx_batch *batch, uint32_t at, const struct plan *plan) {
     const struct svmx__part *part = &batch->parts[at];
-    const bool within_tasks = part->op->elementwise && part->task_count < FEW_TASKS * plan->chunks;
+    const bool within_tasks = divides(part->op) && part->task_count < FEW_TASKS * plan->chunks;
     struct svmx__cut *cut = make_room(batch, part->task_count, part->op->param_count, plan->chunks, within_tasks);
     if (!cut) return 0;
     struct room room = {cut->slots, cut->units};

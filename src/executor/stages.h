@@ -54,6 +54,9 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
 /* Waits for a part of the window for so long at most. true: it is over, or as good as; collect will not wait for long. */
 bool svmx__collect_look(struct svmx__part *part, uint64_t ns);
 
+/* What the driver still has of a part is left to it. */
+void svmx__set_aside(struct svmx__part *part);
+
 /* 7. Folds what was measured into the counters of the device. */
 void svmx__learn(struct svmx__part *part);
 

@@ -248,6 +248,12 @@ static void answer(struct svmx__part *part, const struct svmx__part *head) {
     svmx__learn(part);
 }
 
+void svmx__stretch_forsake(struct svmx__part *head) {
+    struct svmx__part *part;
+    for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++) part->pinned = false;
+    fall_apart(head, head->status);
+}
+
 enum svmx_status svmx__stretch_begin(struct svmx__part *head) {
     struct svmx__commands list;
     const enum svmx_status status = stage_all(head, &list);

@@ -28,6 +28,8 @@ enum svmx_status svmx__stretch_collect(struct svmx__part *head, enum svmx_status
  * set: its first level is to begin anew. The first part is routed to another device and has the failure in its receipt, but
  * for MEMORY, which is nobody's failure. */
 enum svmx_status svmx__stretch_end(struct svmx__part *head, enum svmx_status so_far);
+/* Its submitter was given up in the midst of it: it falls apart, as after a failure. */
+void svmx__stretch_forsake(struct svmx__part *head);
 
 /* What collect does with results that are there. */
 void svmx__stretch_take(struct svmx__part *head);

@@ -27,7 +27,8 @@ dashboard_pieces = \
 	%D%/page/dashboard.js \
 	%D%/page/embed
 EXTRA_DIST += $(dashboard_pieces)
-%D%/page.c: $(dashboard_pieces) scripts/report/page.html scripts/report/page.css scripts/report/common.js
+%D%/page.c: $(dashboard_pieces) scripts/report/page.html scripts/report/chart.html \
+		scripts/report/page.css scripts/report/common.js
 	$(AM_V_GEN)$(MKDIR_P) %D% && $(SHELL) $(srcdir)/%D%/page/embed $(srcdir) '$(CHART_JS)' >$@-t && mv $@-t $@
 if HAVE_DASHBOARD
 EXTRA_DIST += %D%/page.c

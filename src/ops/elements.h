@@ -12,15 +12,6 @@
 #include "ops/access.h"
 #include "ops/items.h"
 
-static inline enum svmx_status svmx__elements_check(const struct svmx_param *params, uint32_t count,
-                                                    const struct svmx_slot *slots, struct svmx__size *size,
-                                                    struct svmx__text *why) {
-    uint64_t n;
-    enum svmx_status status = svmx__items_equal(params, slots, count, &n, why);
-    if (status == SVMX_OK) *size = (struct svmx__size){.units = n, .work = n};
-    return status;
-}
-
 /* out[i] = function(a[i]), out and a being the slots 0 and 1 */
 static inline void svmx__elements_map_f32(const struct svmx_slot *slots, float (*function)(float)) {
     for (uint64_t i = 0; i < slots[0].bytes / sizeof(float); i++)

@@ -20,7 +20,7 @@ static const struct svmx_param params[ELU_PARAMS] = {
 };
 
 static enum svmx_status check(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why) {
-    return svmx__elements_check(params, PARAMS, slots, size, why);
+    return svmx__items_check(params, slots, PARAMS, size, why);
 }
 
 static enum svmx_status shape(uint64_t size, uint64_t bytes[SVMX__MAX_PARAMS]) {

@@ -23,10 +23,7 @@ static const struct svmx_param params[PARAMS] = {
 };
 
 static enum svmx_status check(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why) {
-    uint64_t n;
-    enum svmx_status status = svmx__items_equal(params, slots, PARAMS, &n, why);
-    if (status == SVMX_OK) *size = (struct svmx__size){.units = n, .work = n};
-    return status;
+    return svmx__items_check(params, slots, PARAMS, size, why);
 }
 
 static enum svmx_status shape(uint64_t size, uint64_t bytes[SVMX__MAX_PARAMS]) {

@@ -29,6 +29,14 @@ enum svmx_status svmx__items_equal(const struct svmx_param *params, const struct
     return SVMX_OK;
 }
 
+enum svmx_status svmx__items_check(const struct svmx_param *params, const struct svmx_slot *slots, uint32_t count,
+                                   struct svmx__size *size, struct svmx__text *why) {
+    uint64_t n;
+    enum svmx_status status = svmx__items_equal(params, slots, count, &n, why);
+    if (status == SVMX_OK) *size = (struct svmx__size){.units = n, .work = n};
+    return status;
+}
+
 enum svmx_status svmx__items_expect(const struct svmx_param *param, const struct svmx_slot *slot, uint64_t n,
                                     struct svmx__text *why) {
     const uint64_t items = svmx__item_count(param, slot);

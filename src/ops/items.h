@@ -24,6 +24,10 @@ static inline uint64_t svmx__item_count(const struct svmx_param *param, const st
 enum svmx_status svmx__items_equal(const struct svmx_param *params, const struct svmx_slot *slots, uint32_t count,
                                    uint64_t *n, struct svmx__text *why);
 
+/* The same for an operation whose units are these items, one of work each. */
+enum svmx_status svmx__items_check(const struct svmx_param *params, const struct svmx_slot *slots, uint32_t count,
+                                   struct svmx__size *size, struct svmx__text *why);
+
 /* One array must have exactly `n` items. */
 enum svmx_status svmx__items_expect(const struct svmx_param *param, const struct svmx_slot *slot, uint64_t n,
                                     struct svmx__text *why);

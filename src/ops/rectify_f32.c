@@ -25,12 +25,12 @@ static const struct svmx_param clip_params[CLIP_PARAMS] = {
 };
 
 static enum svmx_status check(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why) {
-    return svmx__elements_check(leaky_params, PARAMS, slots, size, why);
+    return svmx__items_check(leaky_params, slots, PARAMS, size, why);
 }
 
 static enum svmx_status check_clip(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why) {
     const float low = svmx__scalar_f32(&slots[LOW]), high = svmx__scalar_f32(&slots[HIGH]);
-    if (low <= high) return svmx__elements_check(clip_params, PARAMS, slots, size, why);
+    if (low <= high) return svmx__items_check(clip_params, slots, PARAMS, size, why);
     if (low != low || high != high)
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s is not a number: give an infinity where there is no limit",
                           low != low ? "low" : "high");

@@ -26,11 +26,11 @@ static const struct svmx_param axpy_params[AXPY_PARAMS] = {
 };
 
 static enum svmx_status check(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why) {
-    return svmx__elements_check(params, PARAMS, slots, size, why);
+    return svmx__items_check(params, slots, PARAMS, size, why);
 }
 
 static enum svmx_status check_axpy(const struct svmx_slot *slots, struct svmx__size *size, struct svmx__text *why) {
-    return svmx__elements_check(axpy_params, AXPY_PARAMS, slots, size, why);
+    return svmx__items_check(axpy_params, slots, AXPY_PARAMS, size, why);
 }
 
 static enum svmx_status shape(uint64_t size, uint64_t bytes[SVMX__MAX_PARAMS]) {

@@ -197,6 +197,7 @@ static void instance_end(const struct svmx__registry *registry, struct svmx__bac
     if (ops && ops->size >= SVMX__ABI_1_0_OPS_BYTES && ops->close) ops->close(backend->instance.self);
     free(backend->grown_ops);
     registry->maker.release(registry->maker.user, backend->host);
+    backend->host = NULL;
 }
 
 static enum svmx_status host_make(const struct svmx__registry *registry, const char *name,

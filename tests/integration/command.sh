@@ -73,16 +73,21 @@ refused() { # CODE TEXT ARGUMENT...: it exits so, says so on standard error, and
     verdict "svmx $words $*: exit status $want, says: $text" $?
 }
 
-if command -v python3 >/dev/null && python3 -c 'import json' 2>/dev/null; then
+# That of the system first: another python3 in PATH may be a script that looks for one, which takes longer than the check.
+python=
+for candidate in /usr/bin/python3 python3; do
+    [ -n "$python" ] || ! "$candidate" -c 'import json' 2>/dev/null || python=$candidate
+done
+if [ -n "$python" ]; then
     json() { # WHAT [CODE] EXPRESSION: the output is one JSON document d, and the expression is true
         [ $# -eq 3 ] || set -- "$1" 0 "$2"
-        exits "$2" && python3 -c "import json, sys, time
+        exits "$2" && "$python" -S -c "import json, sys, time
 d = json.load(sys.stdin)
 sys.exit(0 if ($3) else 1)" <"$work/out"
         verdict "$1" $?
     }
     lines() { # WHAT FILE EXPRESSION: every line of the file is JSON; l is the list of them
-        python3 -c "import json, sys
+        "$python" -S -c "import json, sys
 l = [json.loads(x) for x in open('$2')]
 sys.exit(0 if ($3) else 1)"
         verdict "$1" $?

@@ -22,6 +22,18 @@
 enum fake_call { FAKE_ALLOC, FAKE_BUILD, FAKE_SUBMIT, FAKE_WAIT, FAKE_CALLS };
 enum { FAKE_PARAMS = 8, FAKE_VARIANTS = 3, FAKE_ALL = 1 << 30 };
 
+/* Calls that do not return while their bit is set. */
+enum fake_stuck {
+    FAKE_STUCK_ALLOC = 1,
+    FAKE_STUCK_FREE = 2,
+    FAKE_STUCK_BUILD = 4,
+    FAKE_STUCK_DROP = 8, /* pipeline_free */
+    FAKE_STUCK_SUBMIT = 16,
+    FAKE_STUCK_WAIT = 32,
+    FAKE_STUCK_OPEN = 64,
+    FAKE_STUCK_CLOSE = 128
+};
+
 struct svmx_memory {
     unsigned char *data;
     uint64_t bytes;
@@ -58,6 +70,7 @@ static struct fake {
     uint64_t max_alloc_bytes, memory_bytes;
     uint32_t max_in_flight;
     bool gate_closed;          /* tickets do not finish while it is */
+    unsigned stuck;            /* enum fake_stuck */
     bool forgets_gate;         /* wait says TIMEOUT at once instead of waiting for the gate */
     bool wrong_bytes;          /* one bit of each launch */
     int stray;                 /* 1: a byte behind the outputs of each launch is written, -1: one before them */
@@ -85,6 +98,7 @@ static struct fake {
     unsigned calls[FAKE_CALLS];
     unsigned opens, closes, memories, pipelines; /* the last two: alive */
     unsigned copies_in, copies_out, fills, launches, tasks;
+    unsigned stuck_calls;                /* that were kept, and are, or came back late */
     uint32_t last_variant;               /* that was launched */
     struct svmx_pipeline first_pipeline; /* of one_pipeline */
 } fake;
@@ -119,6 +133,23 @@ static inline unsigned fake_count(const unsigned *counter) {
 static inline void fake_await(const unsigned *counter, unsigned value) {
     pthread_mutex_lock(&fake.lock);
     while (*counter < value) pthread_cond_wait(&fake.changed, &fake.lock);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static inline void fake_stick(unsigned calls) {
+    pthread_mutex_lock(&fake.lock);
+    fake.stuck = calls;
+    pthread_cond_broadcast(&fake.changed);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void fake_stay(enum fake_stuck call) {
+    pthread_mutex_lock(&fake.lock);
+    if (fake.stuck & call) {
+        fake.stuck_calls++;
+        pthread_cond_broadcast(&fake.changed);
+    }
+    while (fake.stuck & call) pthread_cond_wait(&fake.changed, &fake.lock);
     pthread_mutex_unlock(&fake.lock);
 }
 
@@ -174,6 +205,7 @@ static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx
 static enum svmx_status fake_memory_alloc(void *self, uint32_t device, const struct svmx_memory_desc *desc,
                                           struct svmx_memory **memory, void **host) {
     (void)self, (void)device;
+    fake_stay(FAKE_STUCK_ALLOC);
     enum svmx_status status = fake_count_alive(FAKE_ALLOC, &fake.memories);
     if (status != SVMX_OK) return status;
     struct svmx_memory *made = calloc(1, sizeof *made);
@@ -190,6 +222,7 @@ static enum svmx_status fake_memory_alloc(void *self, uint32_t device, const str
 
 static void fake_memory_free(void *self, struct svmx_memory *memory) {
     (void)self;
+    fake_stay(FAKE_STUCK_FREE);
     pthread_mutex_lock(&fake.lock);
     fake.memories--;
     pthread_mutex_unlock(&fake.lock);
@@ -212,6 +245,7 @@ static void fake_pipeline_teach(struct svmx_pipeline *pipeline, const struct svm
 static enum svmx_status fake_pipeline_build(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                             struct svmx_pipeline **pipeline) {
     (void)self, (void)device;
+    fake_stay(FAKE_STUCK_BUILD);
     if (desc->variant >= (fake.variant_count ? fake.variant_count : 1)) return SVMX_ERR_UNKNOWN;
     enum svmx_status status = fake_count_alive(FAKE_BUILD, &fake.pipelines);
     if (status != SVMX_OK) return status;
@@ -226,6 +260,7 @@ static enum svmx_status fake_pipeline_build(void *self, uint32_t device, const s
 
 static void fake_pipeline_free(void *self, struct svmx_pipeline *pipeline) {
     (void)self;
+    fake_stay(FAKE_STUCK_DROP);
     pthread_mutex_lock(&fake.lock);
     fake.pipelines--;
     pthread_mutex_unlock(&fake.lock);
@@ -295,6 +330,7 @@ static enum svmx_status fake_take_time(const struct fake_ticket *ticket, struct 
 
 static enum svmx_status fake_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
     (void)self;
+    fake_stay(FAKE_STUCK_SUBMIT);
     const struct svmx_command_list *list = submission->list;
     struct fake_ticket *made = calloc(1, sizeof *made + list->count * sizeof *made->commands);
     if (!made) return SVMX_ERR_MEMORY;
@@ -338,6 +374,7 @@ static bool fake_gate_opens(uint64_t timeout_ns) {
 static enum svmx_status fake_wait(void *self, uint32_t device, uint64_t id, uint64_t timeout_ns,
                                   struct svmx_timing *timing) {
     (void)self, (void)device;
+    fake_stay(FAKE_STUCK_WAIT);
     pthread_mutex_lock(&fake.lock);
     timing->copy_in_ns = fake.timing.copy_in_ns;
     timing->compute_ns = fake.timing.compute_ns;
@@ -377,6 +414,7 @@ static inline unsigned fake_finish_late(void) {
 
 static void fake_close(void *self) {
     (void)self;
+    fake_stay(FAKE_STUCK_CLOSE);
     pthread_mutex_lock(&fake.lock);
     fake.closes++;
     pthread_cond_broadcast(&fake.changed);
@@ -394,6 +432,7 @@ static const struct svmx_backend_ops fake_ops = {.size = sizeof(struct svmx_back
                                                  .close = fake_close};
 
 static enum svmx_status fake_open(const struct svmx_host *host, struct svmx_backend *backend) {
+    fake_stay(FAKE_STUCK_OPEN);
     pthread_mutex_lock(&fake.lock);
     fake.opens++;
     fake.host = host;

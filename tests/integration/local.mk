@@ -22,6 +22,7 @@ criterion_suites += \
 	%D%/test_probe \
 	%D%/test_registered \
 	%D%/test_stretches \
+	%D%/test_stuck \
 	%D%/test_tenants \
 	%D%/test_trial \
 	%D%/test_verify \

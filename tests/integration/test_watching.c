@@ -7,6 +7,8 @@
 #include "abandons.h"
 #include "faults_fixture.h"
 
+#include "../stats_taken.h" /* below: its names are plain */
+
 static struct svmx_op_stats stats_of(const svmx_executor_t *executor, uint32_t op, uint32_t device) {
     struct svmx_op_stats stats = {.size = sizeof stats};
     cr_assert_eq(svmx_op_stats_get(executor, op, device, &stats), SVMX_OK);
@@ -130,23 +132,6 @@ Test(watching, what_waits_is_seen) {
 }
 
 /* ---- health in the texts ----------------------------------------------------------------------------------------- */
-
-static char text[1 << 16];
-static size_t length;
-
-static void take(void *user, const char *piece, size_t bytes) {
-    (void)user;
-    cr_assert_lt(length + bytes, sizeof text);
-    memcpy(text + length, piece, bytes);
-    length += bytes;
-    text[length] = '\0';
-}
-
-static const char *text_of(const svmx_executor_t *executor, enum svmx_stats_format format) {
-    length = 0;
-    cr_assert_eq(svmx_stats_write(executor, format, take, NULL), SVMX_OK);
-    return text;
-}
 
 Test(watching, a_device_that_is_lost_is_said_to_be) {
     fake_start();

@@ -179,6 +179,12 @@ class Compositions(suite.Suite):
         self.assertEqual(len(lines), 1 + 2 * 3 * 5)
         self.assertIn('Two,Uniform-64k x4,"svmx, in place",100', lines)
 
+    def test_the_page_has_the_ways_of_the_table(self):
+        self.put("chart.js", "")
+        page = ("--html", self.path("c.html"), "--chart-js", self.path("chart.js"))
+        self.run_script("run-batch-compositions", "--build", self.folder_with(("One", 1)), *page)
+        self.assertIn('"devices":{"One":{"Uniform-32k x4":{"svmx, in place":10,"enqueued, in place":20,"naive":50', self.get("c.html"))
+
     def test_what_may_be_missing(self):
         command = "run-batch-compositions"
         self.refuses(command, "--build", self.path("none"), said=["none: nothing was configured there", "quickstart"])

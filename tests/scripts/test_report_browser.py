@@ -17,6 +17,8 @@ import browsing
 import made_scan as made
 import suite
 
+import svmx_report as report  # where suite.py says that scripts are
+
 WHY_NOT = browsing.why_not(("libjs-chart.js", os.path.exists(suite.CHART_JS)))
 
 # How many pixels of a chart's canvas have each of the colours that were asked for, of the part that axes enclose.
@@ -48,6 +50,10 @@ class Browser(browsing.Pages):
     def open(self, *arguments):
         """Makes a page and opens it. How long it took until it was drawn, in seconds."""
         self.run_script("report-html", *arguments, "--output", self.path("page.html"))
+        return self.look()
+
+    def look(self):
+        """Opens the page that was made."""
         self.browser.get("about:blank")
         self.browser.get_log("browser")
         start = time.monotonic()
@@ -278,6 +284,23 @@ class Browser(browsing.Pages):
         self.assertEqual(self.js("return charts[0].data.labels"), ["case 3, peer"])
         browsing.Select(self.browser.find_element(browsing.By.ID, "suite")).select_by_value("other")
         self.assertIn("No row of these", self.text("chart"))
+
+    # ---- batch compositions ----
+
+    def test_compositions(self):
+        ways = {"naive": 50.0, "svmx, caller's memory": 15.0, "svmx, in place": 10.0}
+        found = {"One": {"Uniform-32k x4": ways, "Mixed x4": {"svmx, in place": 400.0}}, "</script>": {"Uniform-32k x4": ways}}
+        order = ("naive", "enqueued, copies", "svmx, caller's memory", "enqueued, in place", "svmx, in place")
+        self.put("page.html", report.compositions_page(found, order, "Batch compositions"))
+        self.look()
+        sets = self.js("return charts[0].data.datasets.map((set) => [set.label, set.data])")
+        self.assertEqual(sets, [["naive", [1, None]], ["svmx, caller's memory", [0.3, None]], ["svmx, in place", [0.2, 1]]])
+        text = self.text("devices").replace("\u00a0", " ")
+        self.assertIn("Uniform-32k x4 50.0 µs – 15.0 µs – 10.0 µs 5.00×", text)
+        self.assertIn("Mixed x4 – – – – 400 µs –", text)
+        self.assertIn("</script>", text)
+        self.assertGreater(self.js(COUNT_PIXELS, 1, ["lane-0", "lane-2"])[1], 300)
+        self.shot("compositions")
 
     def test_ten_thousand_rows_open_within_two_seconds(self):
         """The bound is what was asked for. The best of three counts: what else the machine does is not the page's."""

@@ -4,6 +4,7 @@ criterion_suites += \
 	%D%/test_batch \
 	%D%/test_binary_list \
 	%D%/test_binary_store \
+	%D%/test_seal \
 	%D%/test_bucket \
 	%D%/test_cell \
 	%D%/test_check_plugin \
@@ -28,6 +29,7 @@ criterion_suites += \
 	%D%/test_loader \
 	%D%/test_log \
 	%D%/test_model \
+	%D%/test_near \
 	%D%/test_op_ecdsa \
 	%D%/test_op_ecrecover \
 	%D%/test_op_ed25519 \
@@ -76,12 +78,14 @@ criterion_suites += \
 	%D%/test_spread \
 	%D%/test_spin \
 	%D%/test_staging_pool \
+	%D%/test_stats_folder \
 	%D%/test_stats_text \
 	%D%/test_status \
 	%D%/test_submit \
 	%D%/test_tally \
 	%D%/test_team \
 	%D%/test_text \
+	%D%/test_turns \
 	%D%/test_versioned \
 	%D%/test_vm_opcodes \
 	%D%/test_vm_schedule \
@@ -143,6 +147,7 @@ criterion_suites += \
 	%D%/test_simd_matmul \
 	%D%/test_simd_pairs \
 	%D%/test_simd_points \
+	%D%/test_simd_near \
 	%D%/test_simd_pool \
 	%D%/test_simd_secp256k1 \
 	%D%/test_simd_small_group \
@@ -184,6 +189,8 @@ endif
 %C%_test_simd_field_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_floats_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_pairs_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
+%C%_test_simd_near_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+%C%_test_simd_near_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_secp256k1_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
 %C%_test_simd_secp256k1_LDADD = $(simd_parts) $(LDADD) $(SECP256K1_LIBS)

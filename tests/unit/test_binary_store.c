@@ -171,6 +171,72 @@ Test(binary_store, a_foreign_file) {
     cr_assert(strstr(log_lines, "it is no file of this cache"), "%s", log_lines);
 }
 
+/* ---- files of others ---- */
+
+/* What was filed with another secret is as good in every other respect. */
+Test(binary_store, sealed_with_another_secret) {
+    static const char theirs[16] = "another's secret";
+    cr_assert(put("sha256", "kernel code"));
+    cr_assert(has("sha256", "kernel code"));
+    file_put(in_cache(".secret"), theirs, sizeof theirs);
+    store_reopen(1 << 20);
+    cr_assert(!has("sha256", ""));
+    cr_assert(strstr(log_lines, "its seal is not of this folder"), "%s", log_lines);
+    cr_assert(!exists(path_of("sha256")));
+    cr_assert(put("sha256", "kernel code"));
+    cr_assert(has("sha256", "kernel code"), "with that secret it is fine from now on");
+}
+
+Test(binary_store, copied_from_another_folder) {
+    size_t length;
+    cr_assert(put("sha256", "kernel code"));
+    uint8_t *file = file_read(path_of("sha256"), &length);
+    (void)snprintf(cache, sizeof cache, "%s/mine", folder);
+    store_reopen(1 << 20);
+    cr_assert(put("keccak256", "x")); /* this folder has a secret of its own */
+    expect_refused(file, length, "copied", 0);
+    cr_assert(strstr(log_lines, "its seal is not of this folder"), "%s", log_lines);
+    free(file);
+}
+
+Test(binary_store, without_the_secret_nothing_is_believed) {
+    cr_assert(put("sha256", "kernel code"));
+    cr_assert_eq(unlink(in_cache(".secret")), 0);
+    store_reopen(1 << 20);
+    cr_assert(!has("sha256", ""));
+    cr_assert(!exists(in_cache(".secret")), "only who puts makes one");
+}
+
+Test(binary_store, the_secret_is_for_the_user_alone) {
+    size_t length;
+    (void)umask(0);
+    cr_assert(put("sha256", "x"));
+    cr_assert_eq(mode_of(in_cache(".secret")), 0600);
+    uint8_t *first = file_read(in_cache(".secret"), &length);
+    cr_assert_eq(length, 16);
+    cr_assert_eq(chmod(in_cache(".secret"), 0640), 0); /* others may have read it */
+    store_reopen(1 << 20);
+    cr_assert(!has("sha256", ""), "what it sealed is not believed any more");
+    cr_assert(put("sha256", "x"));
+    uint8_t *second = file_read(in_cache(".secret"), &length);
+    cr_assert_eq(mode_of(in_cache(".secret")), 0600);
+    cr_assert(length == 16 && memcmp(first, second, 16) != 0, "it was made anew");
+    free(first);
+    free(second);
+}
+
+Test(binary_store, a_link_in_place_of_the_secret_is_not_followed) {
+    static const char theirs[16] = "another's secret";
+    file_put(in_folder("theirs"), theirs, sizeof theirs);
+    cr_assert(put("sha256", "x"));
+    cr_assert_eq(unlink(in_cache(".secret")), 0);
+    cr_assert_eq(symlink(in_folder("theirs"), in_cache(".secret")), 0);
+    store_reopen(1 << 20);
+    cr_assert(put("sha256", "x"));
+    struct stat info;
+    cr_assert(lstat(in_cache(".secret"), &info) == 0 && S_ISREG(info.st_mode));
+}
+
 /* Of a later version that has raised the number: by whatever rules its checksum was made, it is not for us. */
 Test(binary_store, a_file_of_the_future) {
     size_t length;
@@ -223,11 +289,11 @@ Test(binary_store, links_are_not_followed) {
     cr_assert(strstr(log_lines, "it is a symbolic link"), "%s", log_lines);
 
     cr_assert_eq(symlink(in_folder("elsewhere"), path_of("sha256")), 0);
-    cr_assert(put("sha256", "y"));
-    cr_assert(has("sha256", "y"));
+    cr_assert(put("sha256", "yyyyyyyyyyyy"));
+    cr_assert(has("sha256", "yyyyyyyyyyyy"));
     size_t length;
     uint8_t *file = file_read(in_folder("elsewhere"), &length);
-    cr_assert_null(memchr(file, 'y', length), "a put wrote through the link");
+    cr_assert_null(memmem(file, length, "yyyyyyyyyyyy", 12), "a put wrote through the link");
     free(file);
 }
 
@@ -340,6 +406,7 @@ Test(binary_store, a_folder_that_cannot_be_written_still_serves) {
 Test(binary_store, a_folder_that_goes_is_made_anew) {
     cr_assert(put("sha256", "x"));
     cr_assert_eq(remove(path_of("sha256")), 0);
+    cr_assert_eq(remove(in_cache(".secret")), 0);
     cr_assert_eq(rmdir(cache), 0);
     cr_assert(!has("sha256", ""));
     cr_assert(put("sha256", "y"));

@@ -17,7 +17,8 @@ static void set_up(void) {
                                             "SUPERVM_LEARN",        "SUPERVM_RECEIPTS",       "SUPERVM_PROBE_PERCENT",
                                             "SUPERVM_PROFILE",      "SUPERVM_TIMEOUT_MIN_MS", "SUPERVM_DEBUG",
                                             "SUPERVM_ISOLATE",      "SUPERVM_DRIVER_PROBE",   "SUPERVM_VERIFY",
-                                            "SUPERVM_LOAD_WARNING", "SUPERVM_LOAD_CRITICAL",  "SUPERVM_WINDOW"};
+                                            "SUPERVM_LOAD_WARNING", "SUPERVM_LOAD_CRITICAL",  "SUPERVM_STATS_DIR",
+                                            "SUPERVM_WINDOW"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 

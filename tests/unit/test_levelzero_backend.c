@@ -357,6 +357,45 @@ Test(levelzero_backend, a_lost_device_stays_lost_and_a_new_instance_has_it_again
     add_close(&add);
 }
 
+/* Copies beside kernels of other tickets, where the driver has in-order lists: each ticket is in order all the same. The driver
+ * runs lists beside each other and reports what was used in two of them at once. */
+Test(levelzero_backend, tickets_overlap_and_each_is_in_order, .init = start, .fini = finish) {
+    enum { OPEN = 4 };
+    struct add adds[OPEN];
+    struct svmx_memory *in[OPEN], *out[OPEN];
+    struct svmx_command commands[OPEN][5];
+    uint64_t tickets[OPEN];
+    for (int i = 0; i < OPEN; i++) {
+        add_open(&adds[i]);
+        in[i] = device_memory(ADD_IN), out[i] = device_memory(ADD_BYTES);
+        commands[i][0] = copy(SVMX_COMMAND_COPY_IN, adds[i].in, in[i], ADD_IN);
+        commands[i][1] = commands[i][3] = barrier;
+        commands[i][2] = adds[i].command;
+        commands[i][2].as.dispatch.inputs.memory = commands[i][2].as.dispatch.table.memory = in[i];
+        commands[i][2].as.dispatch.outputs.memory = out[i];
+        commands[i][4] = copy(SVMX_COMMAND_COPY_OUT, out[i], adds[i].out, ADD_BYTES);
+    }
+    for (int round = 0; round < 30; round++) {
+        for (int i = 0; i < OPEN; i++) {
+            memset(adds[i].out_at, 0xee, ADD_BYTES);
+            cr_assert_eq(submit(0, commands[i], 5, NULL, &tickets[i]), SVMX_OK, "%s", last_error);
+        }
+        for (int i = 0; i < OPEN; i++) {
+            struct svmx_timing timing = {.size = sizeof timing};
+            cr_assert_eq(wait_for(tickets[round % 2 ? i : OPEN - 1 - i], &timing), SVMX_OK, "%s", last_error);
+            cr_expect_gt(timing.compute_ns, 0);
+        }
+        for (int i = 0; i < OPEN; i++) cr_assert(add_is_right(&adds[i]), "round %d, ticket %d", round, i);
+    }
+    const struct lz_device *device = &((struct lz_backend *)backend.self)->devices[0];
+    cr_expect_eq(device->engines[LZ_READBACKS].list != NULL, device->in_order);
+    for (int i = 0; i < OPEN; i++) {
+        add_close(&adds[i]);
+        release(in[i]);
+        release(out[i]);
+    }
+}
+
 Test(levelzero_backend, only_so_many_tickets_may_be_open, .init = start, .fini = finish) {
     uint64_t tickets[LZ_SLOTS], more;
     cr_assert_eq(info_of(0).max_in_flight, LZ_SLOTS);

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../stats_taken.h"
 #include "executor_fixture.h"
 
 #include "base/json_read.h"
@@ -13,17 +14,6 @@ TestSuite(stats_text, .init = set_up, .fini = tear_down);
 
 enum { ITEMS = 16 };
 static float out[3][ITEMS], in[ITEMS];
-
-static char text[1 << 16];
-static size_t length;
-
-static void take(void *user, const char *piece, size_t bytes) {
-    (void)user;
-    cr_assert_lt(length + bytes, sizeof text);
-    memcpy(text + length, piece, bytes);
-    length += bytes;
-    text[length] = '\0';
-}
 
 static void run_batches(unsigned count) {
     for (unsigned i = 0; i < count; i++) {
@@ -46,7 +36,7 @@ Test(stats_text, json_is_json_and_has_what_was_run) {
     char key[32];
     unsigned keys = 0;
     run_batches(4);
-    cr_assert_eq(svmx_stats_write(executor, SVMX_STATS_JSON, take, NULL), SVMX_OK);
+    (void)text_of(executor, SVMX_STATS_JSON);
     svmx__json_start(&json, text, length);
     cr_assert(svmx__json_enter(&json, '{'));
     while (svmx__json_next(&json, key, sizeof key)) {
@@ -66,7 +56,7 @@ Test(stats_text, json_is_json_and_has_what_was_run) {
 
 Test(stats_text, prometheus_has_what_was_run) {
     run_batches(4);
-    cr_assert_eq(svmx_stats_write(executor, SVMX_STATS_PROMETHEUS, take, NULL), SVMX_OK);
+    (void)text_of(executor, SVMX_STATS_PROMETHEUS);
     cr_assert(has_line("# TYPE svmx_batches_total counter"));
     cr_assert(has_line("svmx_batches_total 4"));
     cr_assert(has_line("svmx_tasks_total{operation=\"vec_add_f32\",device=\"reference:0\"} 12"));
@@ -88,7 +78,7 @@ Test(stats_text, prometheus_families_are_whole) {
     static char seen[64][64];
     unsigned count = 0;
     run_batches(1);
-    cr_assert_eq(svmx_stats_write(executor, SVMX_STATS_PROMETHEUS, take, NULL), SVMX_OK);
+    (void)text_of(executor, SVMX_STATS_PROMETHEUS);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         char name[64];
         if (sscanf(line, "# HELP %63s", name) == 1) {

@@ -1,5 +1,7 @@
 // dashboard.js: asks the server once a second, keeps the last two minutes, and fills in words and tables. charts.js draws.
-const EVERY_MS = 1000, PATIENCE_MS = 5000, KEEP = 121, SMOOTH_S = 5, WINDOW_S = 10;
+// /?every=5 asks every five seconds; a text is made ten times a second at most, so more often than that is of no use.
+const every = Number(new URLSearchParams(location.search).get("every"));
+const EVERY_MS = every >= 0.1 && every <= 60 ? 1000 * every : 1000, PATIENCE_MS = 5000, KEEP = 121, SMOOTH_S = 5, WINDOW_S = 10;
 const view = { op: null, held: false, history: [], stats: null, curves: [], fallbacks: "", answers: 0, lost: 0 };
 
 // ---- what the snapshots say -----------------------------------------------------------------------------------------

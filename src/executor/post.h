@@ -1,0 +1,57 @@
+/*
+ * post.h: the threads that call drivers, and what becomes of one that does not come back.
+ *
+ * A submitter, a builder and whoever closes have a post each. It says since when a call of a plugin is under way, and what
+ * the thread has in hand. One that is overdue is given up: by one compare-and-swap, whose other side is the return from the
+ * call. Whoever loses it, the thread or the one that looked, leaves all alone:
+ *
+ *   the thread returns first    it goes on, and was late
+ *   it is given up first        it never leaves its post: if the driver comes back the thread sleeps for ever. What the
+ *                               driver was given stays as it is: its instance, its memory, the stack of the thread. Another
+ *                               thread takes the queue, and what it had in hand is redone elsewhere by who gave it up.
+ *
+ * Who looks: svmx_wait now and then, and svmx_close. Calls of devices that work in host memory are not watched: these compute
+ * in the call, for as long as it takes. Nor are calls in threads of the program.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SVMX_EXECUTOR_POST_H
+#define SVMX_EXECUTOR_POST_H
+
+#include "executor/batch.h"
+
+struct svmx_executor;
+
+struct svmx__post {
+    _Atomic uint64_t due_ns; /* 0: in no call; GONE: given up; else when a call is overdue. See above */
+    struct svmx__life *life; /* whose instance the call is of; NULL: of one that no device has. Before due_ns */
+    struct svmx__work *held; /* in hand, the last first */
+    struct svmx_executor *executor;
+    void *(*main)(void *user);
+    void *user;
+    pthread_t thread;
+};
+
+/* Starts a thread at a post: main(user). 0, or the error number of pthread. */
+int svmx__post_open(struct svmx_executor *executor, void *(*main)(void *user), void *user, const char *name,
+                    struct svmx__post **post);
+/* Waits for a while for the thread to end, and frees the post then. false: it has not. */
+bool svmx__post_join(struct svmx__post *post);
+/* Gives a post up if its call is overdue: it and its thread are nobody's from then on. */
+bool svmx__post_leave(struct svmx__post *post);
+
+/* Of the calling thread, if it has a post; else they do nothing. Work is held from the moment at which the thread has it
+ * until nothing but its end is left to be told. */
+void svmx__post_hold(struct svmx__work *work);
+void svmx__post_drop(struct svmx__work *work);
+/* Around a call of a plugin that may take `allowed_ns` by what it was asked for. End does not return to a thread that was
+ * given up. */
+void svmx__call_begin(struct svmx__life *life, uint64_t allowed_ns);
+void svmx__call_end(void);
+
+/* Looks at all submitters, and with `closing` at builders, too. Takes the time of a few loads, unless it finds one. */
+void svmx__posts_look(struct svmx_executor *executor, bool closing);
+/* Runs `unmake`, which calls plugins, in a thread at a post. false: it was given up, and holds what is left. */
+bool svmx__post_unmake(struct svmx_executor *executor, void (*unmake)(struct svmx_executor *executor));
+
+#endif

@@ -1,0 +1,267 @@
+/*
+ * test_stuck.c: calls of a driver that never return: each blocks its own thread and nothing else. Waiting ends, closing ends,
+ * the answer is right, and a call that comes back after all finds nothing that it could harm.
+ *
+ * What such a call holds stays allocated on purpose: a suite of its own, without the leak checker.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "executor/executor.h"
+#include "faults_fixture.h"
+#include "recovery_fixture.h"
+
+SVMX_EXPORT int __lsan_is_turned_off(void);
+int __lsan_is_turned_off(void) { return 1; }
+
+enum { STUCK_LIMIT_MS = 400 };
+
+/* One whose driver calls are given up soon: by default it is after 10 s at least. */
+static svmx_executor_t *open_impatient(void) {
+    svmx_executor_t *executor = open_quiet_fake();
+    executor->patience_ns = STUCK_LIMIT_MS * UINT64_C(1000000);
+    return executor;
+}
+
+/* The driver comes back, long after everything is over. Under the address sanitizer it must not touch what is gone. */
+static void come_back_late(void) {
+    const struct timespec moment = {0, 50000000};
+    fake_stick(0);
+    (void)nanosleep(&moment, NULL);
+}
+
+static void expect_redone(const svmx_batch_t *batch, const struct trial *trial) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    cr_assert(trial_is_right(trial), "a wrong answer");
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert_eq(receipt.device, 1);
+    cr_assert_eq(receipt.redone, 1);
+    cr_assert_not_null(strstr(receipt.reason, "did not return"), "'%s'", receipt.reason);
+}
+
+/* ---- while batches are waited for -------------------------------------------------------------------------------- */
+
+static void run_with(unsigned stuck) {
+    struct trial trial;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    if (stuck != FAKE_STUCK_ALLOC) (void)run_trial(executor);
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    fake_stick(stuck);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_gt(fake_count(&fake.stuck_calls), 0);
+    if (stuck != FAKE_STUCK_ALLOC) expect_redone(batch, &trial);
+    cr_assert(trial_is_right(&trial));
+    cr_assert_eq(device_at(executor, 0).usable, 0);
+    svmx_batch_destroy(batch);
+    trial_fill(&trial, 99); /* the memory is the caller's again */
+    cr_assert_eq(run_trial(executor).device, 1);
+    svmx_close(executor);
+    cr_assert_eq(fake_count(&fake.closes), 0, "an instance in a call was closed");
+    come_back_late();
+    cr_assert(trial_is_untouched(&trial), "a late driver wrote into the caller's memory");
+}
+
+Test(stuck, submit) { run_with(FAKE_STUCK_SUBMIT); }
+Test(stuck, wait_that_forgets_its_timeout) { run_with(FAKE_STUCK_WAIT); }
+Test(stuck, memory_alloc_in_the_self_test) { run_with(FAKE_STUCK_ALLOC); }
+
+Test(stuck, batches_behind_it_are_right_too) {
+    enum { BATCHES = 12 };
+    static struct trial trials[BATCHES];
+    svmx_batch_t *batches[BATCHES];
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    (void)run_trial(executor);
+    fake_stick(FAKE_STUCK_SUBMIT);
+    for (int i = 0; i < BATCHES; i++) {
+        batches[i] = batch_of(executor, &trials[i]);
+        cr_assert_eq(svmx_submit(batches[i], 0), SVMX_OK);
+    }
+    for (int i = 0; i < BATCHES; i++) {
+        cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
+        cr_assert(trial_is_right(&trials[i]));
+        svmx_batch_destroy(batches[i]);
+    }
+    cr_assert_eq(fake_count(&fake.stuck_calls), 1, "a device that was given up got work");
+    svmx_close(executor);
+    come_back_late();
+}
+
+/* Launches that the device has are redone too, each once. */
+Test(stuck, the_window_behind_it_is_redone) {
+    enum { BATCHES = 6 };
+    static struct trial trials[BATCHES];
+    svmx_batch_t *batches[BATCHES];
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    (void)run_trial(executor);
+    fake_stick(FAKE_STUCK_WAIT);
+    for (int i = 0; i < BATCHES; i++) {
+        batches[i] = batch_of(executor, &trials[i]);
+        cr_assert_eq(svmx_submit(batches[i], SVMX_SUBMIT_IN_ORDER), SVMX_OK);
+    }
+    for (int i = 0; i < BATCHES; i++) {
+        cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
+        cr_assert(trial_is_right(&trials[i]));
+        trial_fill(&trials[i], 99); /* the memory is the caller's again */
+    }
+    struct svmx_stats stats = {.size = sizeof stats};
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    cr_assert_eq(stats.batches, 1 + BATCHES);
+    for (int i = 0; i < BATCHES; i++) svmx_batch_destroy(batches[i]);
+    svmx_close(executor);
+    come_back_late();
+    for (int i = 0; i < BATCHES; i++) cr_assert(trial_is_untouched(&trials[i]), "a late driver wrote there");
+}
+
+Test(stuck, under_the_policy_gpu_it_is_an_error) {
+    struct trial trial;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    (void)run_trial(executor);
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    cr_assert_eq(svmx_batch_set_policy(batch, SVMX_POLICY_GPU), SVMX_OK);
+    fake_stick(FAKE_STUCK_SUBMIT);
+    cr_assert_eq(svmx_run(batch), SVMX_TIMEOUT);
+    cr_assert_not_null(strstr(svmx_batch_error(batch), "did not return"), "'%s'", svmx_batch_error(batch));
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    come_back_late();
+}
+
+Test(stuck, levels_in_one_submission_fall_apart) {
+    enum { N = 5000 };
+    static float a[N], out[N];
+    svmx_batch_t *batch;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    for (int i = 0; i < N; i++) a[i] = (float)i;
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    const struct svmx_arg first[] = {svmx_out_library(SVMX_F32, N), svmx_in(SVMX_F32, a, N), svmx_in(SVMX_F32, a, N)};
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, first, 3), SVMX_OK);
+    const struct svmx_arg second[] = {svmx_out(SVMX_F32, out, N), svmx_result_of(SVMX_F32, 0, 0),
+                                      svmx_in(SVMX_F32, a, N)};
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_MUL_F32, second, 3), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    const unsigned submits = fake_count(&fake.calls[FAKE_SUBMIT]);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_eq(fake_count(&fake.calls[FAKE_SUBMIT]) - submits, 1, "two levels are not one submission");
+    cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    memset(out, 0, sizeof out);
+    fake_stick(FAKE_STUCK_SUBMIT);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    for (int i = 0; i < N; i++) cr_assert_float_eq(out[i], 2.0f * a[i] * a[i], 0);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    come_back_late();
+}
+
+Test(stuck, the_device_comes_back_in_a_new_instance) {
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    stop_clock(executor);
+    (void)run_trial(executor);
+    fake_stick(FAKE_STUCK_SUBMIT);
+    cr_assert_eq(run_trial(executor).redone, 1);
+    cr_assert_eq(device_at(executor, 0).health, SVMX_LOST);
+    fake_stick(0);
+    pass_time(executor, SVMX__REST_NS);
+    (void)run_trial(executor);
+    await_health(executor, SVMX_SUSPECT);
+    for (int i = 0; i < SVMX__COMPARED; i++) cr_assert_eq(run_trial(executor).device, 0);
+    svmx_close(executor);
+    cr_assert_eq(fake.opens, 2);
+    cr_assert_eq(fake.closes, 1, "the one with the call is never closed");
+}
+
+Test(stuck, a_plugin_that_does_not_open_again_rests_on) {
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    stop_clock(executor);
+    (void)run_trial(executor);
+    fake_stick(FAKE_STUCK_OPEN);
+    cr_assert_eq(svmx_device_reset(executor, 0), SVMX_OK);
+    fake_await(&fake.stuck_calls, 1);
+    struct trial trial;
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    cr_assert_eq(svmx_run(batch), SVMX_OK); /* it is behind the open in the queue */
+    cr_assert(trial_is_right(&trial));
+    svmx_batch_destroy(batch);
+    cr_assert_eq(device_at(executor, 0).usable, 0);
+    svmx_close(executor);
+    come_back_late();
+}
+
+/* ---- while the executor is closed -------------------------------------------------------------------------------- */
+
+/* Calls of a batch that nobody waits for, and those of closing itself. */
+static void close_with(unsigned stuck, bool before_first) {
+    struct trial trial;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    if (!before_first) (void)run_trial(executor);
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    fake_stick(stuck);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    svmx_close(executor);
+    cr_assert_eq(fake_count(&fake.stuck_calls), 1);
+    cr_assert_eq(svmx_poll(batch), SVMX_OK);
+    cr_assert(trial_is_right(&trial));
+    svmx_batch_destroy(batch);
+    trial_fill(&trial, 99);
+    come_back_late();
+    cr_assert(trial_is_untouched(&trial), "a late driver wrote into the caller's memory");
+}
+
+Test(stuck, close_during_submit) { close_with(FAKE_STUCK_SUBMIT, false); }
+Test(stuck, close_during_wait) { close_with(FAKE_STUCK_WAIT, false); }
+Test(stuck, close_during_a_build) { close_with(FAKE_STUCK_BUILD, true); }
+Test(stuck, close_during_a_self_test) { close_with(FAKE_STUCK_SUBMIT, true); }
+Test(stuck, close_and_memory_is_never_freed) { close_with(FAKE_STUCK_FREE, false); }
+Test(stuck, close_and_a_pipeline_is_never_freed) { close_with(FAKE_STUCK_DROP, false); }
+Test(stuck, close_and_the_instance_never_closes) { close_with(FAKE_STUCK_CLOSE, false); }
+
+/* A program whose log function is gone once svmx_close is back. */
+static bool log_is_gone;
+static void fragile(void *user, enum svmx_log_level level, const char *text) {
+    (void)user, (void)level;
+    cr_assert(!log_is_gone, "after svmx_close: %s", text);
+}
+
+Test(stuck, upcalls_of_a_driver_that_does_not_close_reach_nobody) {
+    fake_start();
+    struct svmx_options options = fake_options();
+    options.log = fragile;
+    svmx_executor_t *executor = open_with(&options);
+    executor->patience_ns = STUCK_LIMIT_MS * UINT64_C(1000000);
+    (void)run_trial(executor);
+    fake_stick(FAKE_STUCK_CLOSE);
+    svmx_close(executor);
+    log_is_gone = true;
+    fake.host->log(fake.host, SVMX_LOG_ERROR, "I am late");
+    come_back_late();
+}
+
+/* A call that takes long, but comes back in time, is none of this. */
+Test(stuck, a_call_that_is_slow_is_waited_for) {
+    fake_start();
+    fake.delay_ms = 2 * STUCK_LIMIT_MS;
+    struct svmx_options options = fake_options();
+    options.timeout_ms = 60000;
+    svmx_executor_t *executor = open_with(&options);
+    executor->patience_ns = STUCK_LIMIT_MS * UINT64_C(1000000);
+    struct trial trial;
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert_eq(receipt.device, 0);
+    cr_assert_eq(receipt.redone, 0);
+    cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    svmx_close(executor);
+    cr_assert_eq(svmx_poll(batch), SVMX_OK);
+    svmx_batch_destroy(batch);
+    cr_assert_eq(fake.closes, 1);
+}
