@@ -308,7 +308,7 @@ enum svmx_policy {
     SVMX_POLICY_AUTO = 1, /* who is expected to finish first, by measurement */
     SVMX_POLICY_CPU = 2,  /* devices that compute in the calling thread: SIMD, the reference code */
     SVMX_POLICY_GPU = 3,  /* the others, or an error, never SIMD instead; a CPU behind a driver (PoCL) is one of them */
-    SVMX_POLICY_SPLIT = 4, /* as AUTO, but tasks of one operation may be cut between devices */
+    SVMX_POLICY_SPLIT = 4, /* as AUTO, but smaller parts are cut for several devices, too (docs/MULTI-DEVICE.md) */
     SVMX_POLICY_ORDER = 5  /* the first in the order of backends that serves the operation, measured or not */
 };
 

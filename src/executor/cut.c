@@ -5,8 +5,8 @@
  */
 #include "executor/cut.h"
 
-#include "base/clock.h"
 #include "executor/executor.h"
+#include "executor/post.h"
 #include <stdlib.h>
 
 /* ---- life --------------------------------------------------------------------------------------------------------- */
@@ -120,8 +120,8 @@ static void move_to(struct svmx__part *part, struct svmx__device *device) {
 void svmx__share_run(struct svmx__work *work) {
     struct svmx__share *share = (struct svmx__share *)(void *)work;
     struct svmx__device *device = share->device;
-    svmx__post_drop(work); /* in hand is the chunk */
     const uint32_t chunk = svmx__share_take(share);
+    svmx__post_drop(work); /* it calls no driver; the chunk does */
     if (chunk == UINT32_MAX) {
         release(share->cut);
         return;
@@ -131,7 +131,6 @@ void svmx__share_run(struct svmx__work *work) {
     atomic_fetch_add_explicit(&device->pending, 1, memory_order_relaxed);
     svmx__pressure_look(device);
     svmx__queue_push(&device->queue, &share->errand.link);
-    part->errand.forsake = svmx__pipeline_forsake;
     svmx__post_hold(&part->errand);
     svmx__pipeline_part(&part->errand);
 }
@@ -139,16 +138,10 @@ void svmx__share_run(struct svmx__work *work) {
 /* ---- starting ----------------------------------------------------------------------------------------------------- */
 
 static void start(struct svmx__cut *cut) {
-    const uint64_t now_ns = svmx__clock_ns();
     const uint32_t count = cut->share_count;
-    uint32_t chunks = 0;
     cut->started = true;
     cut->live = count;
-    for (uint32_t i = 0; i < count; i++) {
-        cut->shares[i].errand.run = svmx__share_run;
-        if (cut->shares[i].end > chunks) chunks = cut->shares[i].end;
-    }
-    for (uint32_t c = 0; c < chunks; c++) part_of(cut, c)->queued_ns = now_ns;
+    for (uint32_t i = 0; i < count; i++) cut->shares[i].errand.run = svmx__share_run;
     /* relaxed: the queues hand it over; one more until all are in one */
     atomic_fetch_add_explicit(&cut->references, count + 1, memory_order_relaxed);
     for (uint32_t i = 0; i < count; i++) svmx__queue_push(&cut->shares[i].device->queue, &cut->shares[i].errand.link);

@@ -321,8 +321,6 @@ enum svmx_status svmx__compare(struct svmx__part *part);
 struct svmx__part;
 struct svmx__work;
 void svmx__pipeline_part(struct svmx__work *work);
-/* The same by who looked at posts (post.h): the submitter that had the part never comes back. */
-void svmx__pipeline_forsake(struct svmx__work *work);
 /* Looks after the oldest part of a device's window, which is not empty: collects it, or gives up after a moment where the
  * window has room, so that what came meanwhile can be handed over. */
 void svmx__pipeline_turn(struct svmx__device *device);

@@ -201,11 +201,22 @@ static void charge(const struct svmx__part *part) {
     if (part->chosen) svmx__charge(&part->batch->executor->choices, &part->answer);
 }
 
+static void forsake(struct svmx__work *work);
+
+static void make_errand(struct svmx__part *part) {
+    part->queued_ns = svmx__clock_ns();
+    part->errand.run = svmx__pipeline_part;
+    part->errand.forsake = forsake;
+}
+
 /* Cuts a part, if several devices are faster than one. Returns into how many. */
 static uint32_t cut(struct svmx_batch *batch, uint32_t at) {
     const struct svmx__part *part = &batch->parts[at];
     const bool worth = batch->executor->spreads && part->chosen && part->answer.expected_ns >= SVMX__WORTH_A_LOOK_NS;
-    return worth ? svmx__split(batch, at) : 0;
+    const uint32_t first = batch->part_count, made = worth ? svmx__split(batch, at) : 0;
+    if (made) make_errand(&batch->parts[at]);
+    for (uint32_t i = first; i < batch->part_count; i++) make_errand(&batch->parts[i]);
+    return made;
 }
 
 /* Returns how many parts are to be sent; *chunks: how many go with shares of cuts. */
@@ -240,9 +251,7 @@ static uint32_t route_level(struct svmx_batch *batch, uint32_t *chunks) {
 
 /* To the queue of its device, or first to the device's builder. The part may be gone when this returns. */
 static void send(struct svmx__part *part) {
-    part->queued_ns = svmx__clock_ns();
-    part->errand.run = svmx__pipeline_part;
-    part->errand.forsake = svmx__pipeline_forsake;
+    make_errand(part);
     atomic_fetch_add_explicit(&part->device->pending, 1, memory_order_relaxed);
     svmx__pressure_look(part->device);
     if (part->cold)
@@ -407,7 +416,8 @@ void svmx__pipeline_part(struct svmx__work *work) {
     leave(device, part, cancelled);
 }
 
-void svmx__pipeline_forsake(struct svmx__work *work) {
+/* By who looked at posts: the submitter that had it never comes back. */
+static void forsake(struct svmx__work *work) {
     struct svmx__part *part = (struct svmx__part *)(void *)work;
     struct svmx_batch *batch = part->batch;
     struct svmx__device *device = part->device;

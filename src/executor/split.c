@@ -140,9 +140,15 @@ static void weigh(const struct svmx_executor *executor, const struct svmx__part 
     plan->finish_ns = svmx__spread(plan->takers, plan->taker_count, chunks);
 }
 
-/* Into how many chunks a part can be cut. */
+/* Into how many chunks a part can be cut if tasks are cut; 0: they are not. */
+static uint64_t chunks_within_tasks(const struct svmx__part *part) {
+    if (part->op->elementwise) return part->units / GRAIN;
+    return part->op->itemwise ? part->units : 0;
+}
+
+/* The same if they need not be. */
 static uint32_t most_chunks(const struct svmx__part *part) {
-    const uint64_t most = part->op->elementwise ? part->units / GRAIN : part->task_count;
+    const uint64_t within = chunks_within_tasks(part), most = within > part->task_count ? within : part->task_count;
     return most < SVMX__MAX_CHUNKS ? (uint32_t)most : SVMX__MAX_CHUNKS;
 }
 
@@ -216,7 +222,7 @@ static uint64_t begin_of(const struct svmx__part *part, uint32_t chunks, uint32_
     if (c == 0) return 0;
     if (c == chunks) return within_tasks ? part->units : part->task_count;
     const uint64_t unit = (uint64_t)((double)part->units * c / chunks);
-    if (within_tasks) return unit / GRAIN * GRAIN;
+    if (within_tasks) return part->op->elementwise ? unit / GRAIN * GRAIN : unit;
     const uint32_t task = task_at(part, unit);
     return unit - part->first_unit[task] < part->first_unit[task + 1] - unit ? task : task + 1;
 }
@@ -337,7 +343,7 @@ static void make_share(struct svmx__cut *cut, const struct plan *plan, const str
 
 static uint32_t cut_part(struct svmx_batch *batch, uint32_t at, const struct plan *plan) {
     const struct svmx__part *part = &batch->parts[at];
-    const bool within_tasks = part->op->elementwise && part->task_count < FEW_TASKS * plan->chunks;
+    const bool within_tasks = part->task_count < FEW_TASKS * plan->chunks && chunks_within_tasks(part) >= plan->chunks;
     struct svmx__cut *cut = make_room(batch, part->task_count, part->op->param_count, plan->chunks, within_tasks);
     if (!cut) return 0;
     struct room room = {cut->slots, cut->units};

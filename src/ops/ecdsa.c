@@ -313,6 +313,7 @@ const struct svmx__op svmx__op_ecdsa_verify_secp256k1 = {
     .params = params,
     .id = SVMX_OP_ECDSA_VERIFY_SECP256K1,
     .param_count = PARAMS,
+    .itemwise = true,
     .check = check,
     .reference = reference,
     .shape = shape,

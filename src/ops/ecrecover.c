@@ -351,6 +351,7 @@ const struct svmx__op svmx__op_ecrecover = {
     .params = params,
     .id = SVMX_OP_ECRECOVER,
     .param_count = PARAMS,
+    .itemwise = true,
     .check = check,
     .reference = reference,
     .shape = shape,

@@ -335,6 +335,7 @@ const struct svmx__op svmx__op_eigh_f64 = {
     .params = params,
     .id = SVMX_OP_EIGH_F64,
     .param_count = PARAMS,
+    .itemwise = true,
     .check = check,
     .reference = reference,
     .shape = shape,

@@ -38,6 +38,7 @@ struct svmx__op {
     uint32_t param_count;
     uint32_t scratch_bytes_per_unit;
     bool elementwise; /* one output; unit i of it is made of unit i of every array and of scalars: a link of a chain */
+    bool itemwise;    /* unit i of every output is made of unit i of every array, and of scalars: a task can be cut */
 
     /* check, reference and shape are NULL in registered operations: svmx__op_check and so on see to that.
      *

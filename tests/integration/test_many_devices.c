@@ -163,17 +163,18 @@ Test(many_devices, the_same_bytes_under_every_cut) {
     static const struct {
         uint32_t op;
         bool divides; /* also a single task */
-    } ops[] = {{SVMX_OP_VEC_ADD_F32, true},
-               {SVMX_OP_GOLDILOCKS_MUL, true},
-               {SVMX_OP_SUM_F32, false},
-               {SVMX_OP_KECCAK256, false}};
+        uint64_t single, size;
+    } ops[] = {{SVMX_OP_VEC_ADD_F32, true, 40961, 977},  {SVMX_OP_GOLDILOCKS_MUL, true, 40961, 977},
+               {SVMX_OP_SUM_F32, false, 40961, 977},     {SVMX_OP_KECCAK256, false, 40961, 97},
+               {SVMX_OP_SOFTMAX_F32, true, 300001, 999}, {SVMX_OP_GRID_FLIP_U8, true, 1001, 9},
+               {SVMX_OP_EIGH_F64, true, 333, 2},         {SVMX_OP_ECDSA_VERIFY_SECP256K1, true, 200, 1}};
     static const uint32_t counts[] = {1, 2, 3, 7, 64, 300};
     open_with("memory separate\n");
     for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
         knows(ops[o].op, alike);
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             for (uint32_t t = 0; t < counts[c]; t++) /* of many sizes, and some empty */
-                add(ops[o].op, counts[c] == 1 ? 40961 : t % 5 == 4 ? 0 : 100 + 977 * (t % 7));
+                add(ops[o].op, counts[c] == 1 ? ops[o].single : t % 5 == 4 ? 0 : 1 + ops[o].size * (t % 7));
             const struct seen seen = compare("sizes");
             if (counts[c] > 1 || ops[o].divides)
                 cr_expect_geq(seen.chunks, 2, "operation %u, %u tasks: %u chunks", ops[o].op, counts[c], seen.chunks);
