@@ -66,7 +66,7 @@ def scan_page(rows, title, chart_js=None):
     found = scan.machines(rows)
     number = {id(row): i for i, row in enumerate(rows)}
     places = {(machine.rows[0].host, machine.rows[0].machine_cpu): i for i, machine in enumerate(found)}
-    columns = scan.FULL if any(row.samples > 1 for row in rows) else scan.SHORT
+    columns = scan.columns_of(rows)
     data = {
         "columns": columns,
         "rows": [[row.texts.get(column, "") for column in columns] for row in rows],

@@ -30,9 +30,10 @@ _TAIL = tuple(
     "first_us setup_us upload_us compute_us readback_us device_ns speedup throughput dispatches readbacks verified "
     "winner".split()
 )
-FULL = _HEAD + SPREAD + _TAIL  # of a scan with more than one sample
+FULL = _HEAD + SPREAD + _TAIL + ("decided",)  # of a scan with more than one sample
+_OLD = FULL[:-1]  # of one before the scan wrote whether it could decide
 SHORT = _HEAD + _TAIL  # of a scan with --samples 1
-_WORDS = TEXTS + ("verified", "winner")
+_WORDS = TEXTS + ("verified", "winner", "decided")
 _NEEDED = ("size", "samples", "cpu_us")
 _COUNTS = ("size", "bucket", "samples", "dispatches", "readbacks")
 _MOST = 1 << 53  # above that a page cannot tell numbers apart
@@ -83,10 +84,8 @@ class Row:
 
     @property
     def unclear(self):
-        """May noise have decided? The ranges from the fastest sample to the 90th percentile do not tell the winner."""
-        if not self.gpu or self.samples == 1:
-            return False
-        return not (self.gpu.p90 < RULE * self.cpu.low or self.gpu.low > RULE * self.cpu.p90)
+        """May noise have decided? The scan says so, which saw all samples; a file that does not say is not doubted."""
+        return self.values.get("decided") == "no"
 
     @property
     def wrong(self):
@@ -141,7 +140,7 @@ def _read_rows(name, file):
 
 
 def _check_columns(name, columns):
-    if columns in (list(FULL), list(SHORT)):
+    if columns in (list(FULL), list(_OLD), list(SHORT)):
         return
     if columns == _PROTOTYPE:
         raise ScanError(f"{name}: this is --format prototype, which lacks most figures; scan without --format")
@@ -169,8 +168,9 @@ def _read_row(where, columns, fields):
     for column in _NEEDED + (("gpu_us", "device_ns") if values["gpu_us"] is not None else ()):
         if not values[column]:
             raise ScanError(f"{where}: {column} is '{texts[column]}'; a figure above 0 is needed")
-    if values["verified"] not in ("yes", "no"):
-        raise ScanError(f"{where}: verified is '{values['verified']}', neither yes nor no; was the file edited?")
+    for column in ("verified", "decided"):
+        if values.get(column, "") not in ("yes", "no") + ("",) * (column == "decided"):  # of merged files not all say
+            raise ScanError(f"{where}: {column} is '{values[column]}', neither yes nor no; was the file edited?")
     row = Row(texts, values)
     for side, times in (("cpu", row.cpu), ("gpu", row.gpu)):
         if times and not 0 < times.low <= times.median <= times.p90 <= times.high:
@@ -189,6 +189,13 @@ def _number(where, column, text):
     if not text.isdecimal() or value > _MOST:
         raise ScanError(f"{where}: {column} is '{text}'; a whole number up to 2^53 is needed")
     return int(text)
+
+
+def columns_of(rows):
+    """The columns that have all that is known of these rows."""
+    if all("decided" not in row.texts for row in rows):
+        return _OLD if any(row.samples > 1 for row in rows) else SHORT
+    return FULL
 
 
 def latest(rows):

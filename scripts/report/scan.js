@@ -1,6 +1,6 @@
 // scan.js: curves of a scan: a panel for each machine, all with the same axes.
 const column = Object.fromEntries(data.columns.map((name, i) => [name, i]));
-const words = ["host", "cpu", "backend", "device", "driver", "op", "verified", "winner"];
+const words = ["host", "cpu", "backend", "device", "driver", "op", "verified", "winner", "decided"];
 
 // What stands in a field of the file: text, a number, or null where it is empty. Saving writes the text as it was.
 function value(row, name) {
@@ -308,7 +308,7 @@ function showRows() {
   find("rows-of").textContent = `of ${state.op}: ${whole(rows.length)} of ${whole(data.rows.length)} rows`;
   const more = make("button", { type: "button" }, `Show all ${whole(rows.length)} rows`);
   more.addEventListener("click", () => { state.all = true; showRows(); });
-  const doubt = "~ the ranges of both sides do not tell the winner: noise may have decided. ";
+  const doubt = "~ the scan could not decide: more samples might turn the winner. ";
   find("more").replaceChildren(rows.some((row) => unclear.has(row)) ? doubt : "", ...(shown.length < rows.length ? [more] : []));
 }
 

@@ -40,7 +40,7 @@ function drawLane(lane, canvas) {
   ctx.font = `12px ${getComputedStyle(document.body).fontFamily}`;
   for (const [at, took, op] of lane.events) {
     if (at + took <= view.from || at >= view.to) continue;
-    const left = Math.max(0, x(at)), wide = Math.max(1, Math.min(width, x(at + took)) - left - 0.5);
+    const left = Math.max(0, x(at)), wide = Math.max(1, Math.min(width, x(at + took)) - left - 1);
     ctx.fillStyle = hueOf(op);
     ctx.fillRect(left, 3, wide, LANE_PX - 6);
     if (ctx.measureText(op).width + 8 < wide) {

@@ -213,7 +213,7 @@ enum scan_outcome scan_measure(struct scan_row *row, struct scan_side *cpu, stru
 
 /* ---- scan_cells.c ---- */
 
-enum { SCAN_CELLS = 31, SCAN_CELL_BYTES = 320, SCAN_LINE_BYTES = 4096 };
+enum { SCAN_CELLS = 32, SCAN_CELL_BYTES = 320, SCAN_LINE_BYTES = 4096 };
 
 struct scan_cells {
     struct scan_cell {

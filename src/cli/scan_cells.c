@@ -118,6 +118,7 @@ void scan_cells_of(struct scan_cells *cells, const struct scan_row *row, enum sc
     add_place(cells, row);
     add_times(cells, row, format == SCAN_LONG);
     add_verdict(cells, row);
+    if (format == SCAN_LONG) add_text(cells, "decided", row->decided ? "yes" : "no");
 }
 
 void scan_cells_of_cpu(struct scan_cells *cells, const struct scan_row *row) {

@@ -35,13 +35,13 @@ else
     rows() { skip "$1" "no python3"; }
 fi
 
-long='host,cpu,backend,device,driver,op,size,bucket,samples,cpu_us,gpu_us,cpu_median_us,cpu_p90_us,cpu_min_us,cpu_max_us,gpu_median_us,gpu_p90_us,gpu_min_us,gpu_max_us,first_us,setup_us,upload_us,compute_us,readback_us,device_ns,speedup,throughput,dispatches,readbacks,verified,winner'
+long='host,cpu,backend,device,driver,op,size,bucket,samples,cpu_us,gpu_us,cpu_median_us,cpu_p90_us,cpu_min_us,cpu_max_us,gpu_median_us,gpu_p90_us,gpu_min_us,gpu_max_us,first_us,setup_us,upload_us,compute_us,readback_us,device_ns,speedup,throughput,dispatches,readbacks,verified,winner,decided'
 short='host,cpu,backend,device,driver,op,size,bucket,samples,cpu_us,gpu_us,first_us,setup_us,upload_us,compute_us,readback_us,device_ns,speedup,throughput,dispatches,readbacks,verified,winner'
 # A row with a GPU is whole, and says the same twice.
 good="all(x['verified'] == 'yes' and f(x['device_ns']) > 0 and f(x['cpu_min_us']) <= f(x['cpu_median_us']) <= f(x['cpu_p90_us'])
     <= f(x['cpu_max_us']) and f(x['gpu_min_us']) <= f(x['gpu_median_us']) <= f(x['gpu_p90_us']) <= f(x['gpu_max_us'])
     and abs(f(x['speedup']) * f(x['gpu_median_us']) - f(x['cpu_median_us'])) <= 0.01 + 0.001 * f(x['gpu_median_us'])
-    and x['winner'] == ('gpu' if f(x['gpu_median_us']) < 0.9 * f(x['cpu_median_us']) else 'cpu')
+    and x.get('decided', 'yes') in ('yes', 'no') and x['winner'] == ('gpu' if f(x['gpu_median_us']) < 0.9 * f(x['cpu_median_us']) else 'cpu')
     and int(x['dispatches']) == 1 and f(x['first_us']) > 0 for x in r)"
 
 echo "# options"

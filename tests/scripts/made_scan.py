@@ -48,6 +48,7 @@ def row(size, cpu, gpu, /, samples=5, **others):
         "readbacks": 1 if known else "",
         "verified": "yes",
         "winner": "gpu" if known and gpu < 0.9 * cpu else "cpu",
+        "decided": "no" if known and samples > 1 and 0.78 < gpu / cpu < 1.04 else "yes",
         **others,
     }
 
@@ -59,7 +60,7 @@ def curve(sizes, start=50.0, rate=0.002, cpu_rate=0.01, **others):
 
 def text(rows, short=False):
     out = io.StringIO()
-    columns = HEAD + ([] if short else SPREAD) + TAIL
+    columns = HEAD + TAIL if short else HEAD + SPREAD + TAIL + ["decided"]
     writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)

@@ -107,7 +107,7 @@ class Reading(suite.Suite):
         self.refused(made.text([made.row(1, 2, 1, gpu_p90_us="0.5")]), "gpu_min, _median, _p90 and _max do not rise")
 
     def test_a_line_cut_short(self):
-        self.refused(made.text([made.row(1024, 100, 50)])[:-30], "scan.csv:2", "fields under 31 columns")
+        self.refused(made.text([made.row(1024, 100, 50)])[:-30], "scan.csv:2", "fields under 32 columns")
 
     def test_an_open_quote(self):
         self.refused(made.text([made.row(1, 2, 1)]).replace("alpha", '"alpha'), "not CSV")
@@ -173,12 +173,19 @@ class Figures(suite.Suite):
         self.assertEqual(scan.crossover_text(self.rows((1, 10, None))), "not measured")
 
     def test_unclear(self):
-        # ranges are 0.95 to 1.1 of the median: decided if 1.1 gpu < 0.9 * 0.95 cpu, or 0.95 gpu > 0.9 * 1.1 cpu
-        self.assertEqual(
-            [row.unclear for row in self.rows((1, 100, 77.7), (2, 100, 77.8), (4, 100, 104.2), (8, 100, 104.3))],
-            [False, True, True, False],
-        )
+        """By what the scan says of a row, and by nothing else."""
+        rows = self.rows((1, 100, 50), (2, 100, 95), (4, 100, 200))
+        self.assertEqual([row.unclear for row in rows], [False, True, False])
+        self.assertFalse(self.rows((1, 100, 95), decided="yes")[0].unclear)
         self.assertFalse(self.rows((1, 100, 95), samples=1)[0].unclear)
+
+    def test_a_file_from_before_the_scan_said_what_is_decided(self):
+        text = "".join(f"{line.rsplit(',', 1)[0]}\n" for line in made.text([made.row(1, 100, 95)]).splitlines())
+        rows = scan.read([self.put("old.csv", text)])
+        self.assertFalse(rows[0].unclear)
+        self.assertEqual(scan.columns_of(rows), scan.FULL[:-1])
+        self.refuses("summarize", self.put("new.csv", made.text([made.row(1, 100, 95, decided="?")])), said=["decided is '?'"])
+        self.assertIn("not in the file", self.run_script("summarize", self.path("old.csv"))[0])
 
     def test_kinds(self):
         self.assertEqual(scan.unmarked("pthread [CPU DEVICE]"), ("pthread", "CPU device"))

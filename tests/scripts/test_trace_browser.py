@@ -30,11 +30,11 @@ return runs.map((run) => run.map((x) => x / canvas.width));
 """
 
 
-def receipt(number, end_ns, device, *stages, operation="sha256"):
+def receipt(number, end_ns, device, *stages, operation="sha256", **more):
     """A line with what a trace needs."""
     names = ("wait_ns", "stage_ns", "run_ns", "collect_ns")
     line = {"number": number, "time_ns": end_ns, "operation": operation, "device": device, "backend": "sim"}
-    return json.dumps({**line, "name": "a </script> device", "tasks": 24, **dict(zip(names, stages))})
+    return json.dumps({**line, "name": "a </script> device", "tasks": 24, **dict(zip(names, stages)), **more})
 
 
 # Device 0: placing 0-10 µs, device 10-50, results 50-60; and again from 40 on with 10 µs of waiting. Device 1: 20-100.
@@ -125,6 +125,21 @@ class Browser(Traces, browsing.Pages):
         self.assert_runs(3, (0.5, 0.6), (0.9, 1))
         self.assert_runs(4, (0.2, 1))
         self.assertEqual([row[4] for row in self.table()], ["10.0 %", "20.0 %", "70.0 %", "20.0 %", "80.0 %"])
+
+    def test_a_lane_for_each_engine(self):
+        """Two launches under way at once: 30 µs copied in, 30 computed, 30 copied out, the second 30 µs behind the first."""
+        engines = {"upload_ns": 30_000, "device_ns": 90_000, "compute_ns": 30_000}
+        self.open(
+            receipt(0, 190_000, 0, 0, 0, 90_000, 0, **engines) + "\n" + receipt(1, 220_000, 0, 0, 0, 90_000, 0, **engines)
+        )
+        self.assertEqual(
+            [row[1:3] for row in self.table()],
+            [["device", "1"], ["device 2", "1"], ["copying in", "2"], ["computing", "2"], ["copying out", "2"]],
+        )
+        self.assert_runs(2, (0, 0.25), (0.25, 0.5))
+        self.assert_runs(3, (0.25, 0.5), (0.5, 0.75))
+        self.assert_runs(4, (0.5, 0.75), (0.75, 1))
+        self.shot("trace-engines")
 
     def test_zoom(self):
         self.open(LOG)

@@ -12,7 +12,7 @@
 #define SPREAD "cpu_median_us,cpu_p90_us,cpu_min_us,cpu_max_us,gpu_median_us,gpu_p90_us,gpu_min_us,gpu_max_us,"
 #define REST                                                                                                           \
     "first_us,setup_us,upload_us,compute_us,readback_us,device_ns,speedup,throughput,dispatches,readbacks,verified,"   \
-    "winner\n"
+    "winner"
 
 /* A GPU that takes half of the CPU's time, with a name that is no plain text. */
 static struct scan_side cpu = {.label = "Some CPU, 2 threads", .device.backend = "simd", .device.driver = "d"};
@@ -60,8 +60,8 @@ static void expect_header(enum scan_format format, const char *want) {
 }
 
 Test(scan_cells, headers) {
-    expect_header(SCAN_LONG, PLACE SPREAD REST);
-    expect_header(SCAN_SHORT, PLACE REST);
+    expect_header(SCAN_LONG, PLACE SPREAD REST ",decided\n");
+    expect_header(SCAN_SHORT, PLACE REST "\n");
     expect_header(SCAN_PROTOTYPE, "size,device,duration_ms,first,backend_mask_hint\n");
 }
 
@@ -71,7 +71,7 @@ Test(scan_cells, a_row) {
     expect_line(
         &row, SCAN_LONG,
         ",\"Some CPU, 2 threads\",opencl,\"A \"\"GPU\"\"??\",1.2,sha256,4096,16384,5,1.000,1.100,2.000,3.000,0.500,"
-        "3.000,1.000,1.500,0.900,1.500,123.456,0.100,0.200,0.300,0.400,900,2.0000,4096000000,1,2,yes,gpu\n");
+        "3.000,1.000,1.500,0.900,1.500,123.456,0.100,0.200,0.300,0.400,900,2.0000,4096000000,1,2,yes,gpu,yes\n");
     expect_line(&row, SCAN_SHORT,
                 ",\"Some CPU, 2 threads\",opencl,\"A \"\"GPU\"\"??\",1.2,sha256,4096,16384,5,1.000,1.100,123.456,0.100,"
                 "0.200,0.300,0.400,900,2.0000,4096000000,1,2,yes,gpu\n");
@@ -87,7 +87,11 @@ Test(scan_cells, without_a_gpu_its_columns_are_empty) {
 
 Test(scan_cells, a_wrong_result_wins_nothing) {
     struct scan_row row = some_row();
-    row.verified = false;
+    row.verified = row.decided = false;
+    expect_line(
+        &row, SCAN_LONG,
+        ",\"Some CPU, 2 threads\",opencl,\"A \"\"GPU\"\"??\",1.2,sha256,4096,16384,5,1.000,1.100,2.000,3.000,0.500,"
+        "3.000,1.000,1.500,0.900,1.500,123.456,0.100,0.200,0.300,0.400,900,2.0000,4096000000,1,2,no,cpu,no\n");
     expect_line(&row, SCAN_SHORT,
                 ",\"Some CPU, 2 threads\",opencl,\"A \"\"GPU\"\"??\",1.2,sha256,4096,16384,5,1.000,1.100,123.456,0.100,"
                 "0.200,0.300,0.400,900,2.0000,4096000000,1,2,no,cpu\n");
@@ -113,5 +117,5 @@ Test(scan_cells, names_of_any_length_fit) {
     char line[SCAN_LINE_BYTES];
     scan_cells_of(&cells, &row, SCAN_LONG);
     scan_cells_line(&cells, false, line);
-    cr_expect(strstr(line, ",yes,cpu\n") || strstr(line, ",yes,gpu\n"));
+    cr_expect(strstr(line, ",yes,cpu,yes\n") || strstr(line, ",yes,gpu,yes\n"));
 }
