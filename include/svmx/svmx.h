@@ -109,8 +109,9 @@ SVMX_EXPORT enum svmx_status svmx_batch_reset(svmx_batch_t *batch);
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_run(svmx_batch_t *batch);
 
 /*
- * The text of the last error of this batch, "" if there was none. Lives in the batch until its next call. Never
- * NULL, also for a NULL batch. A batch under way has no text of its own.
+ * The text of the last error of this batch, "" if there was none since it was last submitted. Lives in the batch until its
+ * next call. Never NULL, also for a NULL batch. A batch under way has no text of its own. svmx_cancel of one that is done,
+ * which any thread may call, leaves the text of how it ended.
  */
 SVMX_EXPORT const char *svmx_batch_error(const svmx_batch_t *batch);
 
