@@ -659,8 +659,8 @@ struct svmx_op {
 SVMX_EXPORT uint32_t svmx_op_count(const svmx_executor_t *executor);
 /* By position, 0 to svmx_op_count - 1. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_op_get(const svmx_executor_t *executor, uint32_t index, struct svmx_op *op);
-/* Its number, for svmx_batch_add, by name. Errors, with their text in `error` (may be NULL): ARGUMENT (NULL), UNKNOWN (the
- * text lists the known names), CLOSED. */
+/* Its number, for svmx_batch_add, by name. Errors, with their text in `error` (may be NULL): ARGUMENT (NULL), UNKNOWN
+ * (`svmx ops` and svmx_op_get list the known ones), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name, uint32_t *op,
                                           struct svmx_error *error);
 

@@ -207,7 +207,7 @@ Test(bad_input, unknown_operations) {
     cr_assert_eq(svmx_op_find(executor, "keccak", &op, &error), SVMX_ERR_UNKNOWN);
     cr_assert_eq(error.status, SVMX_ERR_UNKNOWN);
     cr_assert_not_null(strstr(error.text, "'keccak'"));
-    cr_assert_not_null(strstr(error.text, "keccak256"), "the known ones are not listed: %s", error.text);
+    cr_assert_not_null(strstr(error.text, "svmx ops"), "where the known ones are: %s", error.text);
     cr_assert_eq(op, 77);
     char endless[5000];
     memset(endless, 'x', sizeof endless - 1);
