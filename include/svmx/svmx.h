@@ -109,8 +109,9 @@ SVMX_EXPORT enum svmx_status svmx_batch_reset(svmx_batch_t *batch);
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_run(svmx_batch_t *batch);
 
 /*
- * The text of the last error of this batch, "" if there was none. Lives in the batch until its next call. Never
- * NULL, also for a NULL batch. A batch under way has no text of its own.
+ * The text of the last error of this batch, "" if there was none since it was last submitted. Lives in the batch until its
+ * next call. Never NULL, also for a NULL batch. A batch under way has no text of its own. svmx_cancel of one that is done,
+ * which any thread may call, leaves the text of how it ended.
  */
 SVMX_EXPORT const char *svmx_batch_error(const svmx_batch_t *batch);
 
@@ -658,8 +659,8 @@ struct svmx_op {
 SVMX_EXPORT uint32_t svmx_op_count(const svmx_executor_t *executor);
 /* By position, 0 to svmx_op_count - 1. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_op_get(const svmx_executor_t *executor, uint32_t index, struct svmx_op *op);
-/* Its number, for svmx_batch_add, by name. Errors, with their text in `error` (may be NULL): ARGUMENT (NULL), UNKNOWN (the
- * text lists the known names), CLOSED. */
+/* Its number, for svmx_batch_add, by name. Errors, with their text in `error` (may be NULL): ARGUMENT (NULL), UNKNOWN
+ * (`svmx ops` and svmx_op_get list the known ones), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name, uint32_t *op,
                                           struct svmx_error *error);
 

@@ -181,11 +181,17 @@ static enum cli_exit target_try(const struct target *target, uint32_t count) {
     struct conform *devices = cli_grow(NULL, count, sizeof *devices);
     memset(devices, 0, count * sizeof *devices);
     enum cli_exit code = devices_try(target, devices, count);
-    bool good = code == CLI_OK;
-    for (uint32_t i = 0; i < count; i++) good = good && conform_good(&devices[i]);
+    bool good = code == CLI_OK, empty = code == CLI_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        good = good && conform_good(&devices[i]);
+        empty = empty && conform_empty(&devices[i]);
+    }
     if (code == CLI_OK && cli_args_json(target->args)) conform_json(devices, count, target->shown, good);
     if (code == CLI_OK && !cli_args_json(target->args))
-        printf("%s %s\n", target->shown, good ? "conforms" : "DOES NOT CONFORM");
+        printf("%s%s\n", target->shown,
+               good    ? " conforms"
+               : empty ? ": nothing to compare, it offers no operation that was asked for"
+                       : " DOES NOT CONFORM");
     for (uint32_t i = 0; i < count; i++)
         if (devices[i].tested.executor) conform_close(&devices[i]);
     free(devices);
@@ -217,8 +223,8 @@ const struct cli_command cli_conform = {
                "  refused        the device failed its known answers or a batch, with the reason\n"
                "  not supported  the plugin does not offer the operation, which is no fault\n"
                "Devices made for tests are slow and get smaller sizes. The exit status is 0 if nothing\n"
-               "is wrong or refused and something is exact, else 4.\n"
-               "  svmx conform ./template.so --op sha256\n",
+               "is wrong or refused and something is exact, else 4, also if there is nothing to compare.\n"
+               "  svmx conform ./template.so --op vec_add_f32\n",
     .operand_min = 1,
     .operand_max = 1,
     .options = conform_options,

@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -92,18 +94,53 @@ static enum cli_exit samples_take(const struct top_source *source, struct cli_sa
     return CLI_FAILED;
 }
 
-/* A picture of what happened since `before`, which then is what is now. False: the source does not answer. */
+/* As much of a picture as the terminal has room for: a line that wraps pushes the head of it out of sight. The last line is
+ * for messages. */
+static void print_clipped(const char *text, unsigned columns, unsigned lines) {
+    for (unsigned line = 1; line < lines && *text; line++) {
+        const char *end = text, *next = text + strcspn(text, "\n");
+        for (unsigned column = 0; column < columns && end < next; column++) cli_utf8_next(&end);
+        printf("%.*s\n", (int)(end - text), text);
+        text = next + (*next == '\n');
+    }
+}
+
+static void print_picture(const char *text) {
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row)
+        print_clipped(text, size.ws_col, size.ws_row);
+    else
+        fputs(text, stdout);
+}
+
+/* False after a message: no memory for it. */
+static bool view_print(const struct top_source *source, const struct cli_samples *before, const struct cli_samples *now,
+                       double seconds) {
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (out) top_view_print(out, source, before, now, seconds);
+    const bool whole = out && fclose(out) == 0;
+    if (whole)
+        print_picture(text);
+    else
+        cli_error("no memory for a picture");
+    free(text);
+    return whole;
+}
+
+/* A picture of what happened since `before`, which then is what is now. False after a message: the source does not answer. */
 static bool picture(const struct top_source *source, struct cli_samples *before, double *then_s, const char *lead) {
     struct cli_samples now;
     if (samples_take(source, &now) != CLI_OK) return false;
     const double at_s = now_s();
     fputs(lead, stdout);
-    top_view_print(source, before, &now, at_s - *then_s);
+    const bool printed = view_print(source, before, &now, at_s - *then_s);
     cli_output_flush();
     cli_samples_free(before);
     *before = now;
     *then_s = at_s;
-    return true;
+    return printed;
 }
 
 /* On a terminal a source that is gone may come back: its last picture stays, with a word under it. */

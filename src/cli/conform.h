@@ -55,6 +55,8 @@ enum cli_exit conform_op(struct conform *conform, struct conform_result *result)
 
 /* Nothing wrong or refused, and at least one exact. */
 bool conform_good(const struct conform *conform);
+/* The device offers nothing of what was asked for. */
+bool conform_empty(const struct conform *conform);
 
 /* Prints a device that is done; all of them as one document, `good` being the verdict of the plugin. */
 void conform_text(const struct conform *conform);

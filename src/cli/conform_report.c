@@ -26,6 +26,10 @@ bool conform_good(const struct conform *conform) {
     return sums.of[CONFORM_EXACT] > 0 && sums.of[CONFORM_WRONG] == 0 && sums.of[CONFORM_REFUSED] == 0;
 }
 
+bool conform_empty(const struct conform *conform) {
+    return sums_make(conform).of[CONFORM_UNSUPPORTED] == conform->result_count;
+}
+
 void conform_text(const struct conform *conform) {
     const struct sums sums = sums_make(conform);
     struct cli_table table = cli_table_start(4);

@@ -71,15 +71,16 @@ void scan_progress_say(struct scan_progress *progress, const char *format, ...) 
 
 static struct cli_text time_of(double ns) { return cli_duration((uint64_t)(ns + 0.5)); }
 
+/* Within 100 columns, whatever the operation and the device are called; how far the samples spread is in the file. */
 void scan_progress_row(struct scan_progress *progress, const struct scan_row *row) {
     const struct cli_text size = cli_count(row->size), cpu = time_of(row->cpu_ns.median);
-    const struct scan_spread *gpu = &row->gpu_ns;
     if (!row->gpu) {
-        scan_progress_say(progress, "%-18s %11s  cpu %8s", row->op->op.name, size.line, cpu.line);
+        scan_progress_say(progress, "%-21s %11s  cpu %7s", row->op->op.name, size.line, cpu.line);
         return;
     }
-    scan_progress_say(progress, "%-18s %11s  cpu %8s  %s %8s (%s to %s, first %s)  %6.2f x  %s%s%s", row->op->op.name,
-                      size.line, cpu.line, row->gpu->shown, time_of(gpu->median).line, time_of(gpu->min).line,
-                      time_of(gpu->max).line, time_of((double)row->first_ns).line, row->cpu_ns.median / gpu->median,
-                      scan_winner(row), row->decided ? "" : "?", row->verified ? "" : "  WRONG RESULT");
+    const double gpu_ns = row->gpu_ns.median;
+    scan_progress_say(progress, "%-21s %11s  cpu %7s  %s %7s  first %7s  %6.2f x  %s%s", row->op->op.name, size.line,
+                      cpu.line, row->gpu->shown, time_of(gpu_ns).line, time_of((double)row->first_ns).line,
+                      row->cpu_ns.median / gpu_ns, row->verified ? scan_winner(row) : "WRONG RESULT",
+                      row->decided ? "" : "?");
 }

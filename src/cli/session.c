@@ -124,13 +124,10 @@ static void op_unknown(const struct cli_session *session, const char *name) {
     struct cli_guess guess = cli_guess_start(name, strlen(name));
     struct svmx_op op = {.size = sizeof op};
     for (uint32_t i = 0; svmx_op_get(session->executor, i, &op) == SVMX_OK; i++) cli_guess_try(&guess, op.name);
-    struct svmx_error error = {SVMX_OK, ""};
-    uint32_t id;
-    (void)svmx_op_find(session->executor, name, &id, &error); /* its text lists the known names */
     if (guess.best)
-        cli_error("%s; did you mean %s? See svmx ops", error.text, guess.best);
+        cli_error("no operation is called '%s'; did you mean %s?", name, guess.best);
     else
-        cli_error("%s; see svmx ops", error.text);
+        cli_error("no operation is called '%s'; see svmx ops", name);
 }
 
 enum cli_exit cli_session_op(const struct cli_session *session, const char *name, struct svmx_op *op) {

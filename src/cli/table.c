@@ -1,5 +1,5 @@
 /*
- * table.c: aligned columns on standard output. table.h shows how.
+ * table.c: aligned columns. table.h shows how.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -60,18 +60,19 @@ void cli_table_note(struct cli_table *table, unsigned column, const char *text) 
 
 /* Blanks are held back until something follows them: no line ends in blanks. */
 static void row_print(const struct cli_table *table, const struct cli_table_row *row, const unsigned *widths) {
+    FILE *out = table->out ? table->out : stdout;
     unsigned blanks = table->indent;
     for (unsigned i = 0; i < table->columns; i++) {
         const char *cell = row->cells[i] ? row->cells[i] : "";
         unsigned width = width_of(cell), pad = width < widths[i] ? widths[i] - width : 0;
         bool right = table->right >> i & 1 && !row->note;
         if (*cell != '\0') {
-            printf("%*s%s", (int)(blanks + (right ? pad : 0)), "", cell);
+            fprintf(out, "%*s%s", (int)(blanks + (right ? pad : 0)), "", cell);
             blanks = 0;
         }
         blanks += (right && *cell != '\0' ? 0 : pad) + 2;
     }
-    putchar('\n');
+    fputc('\n', out);
 }
 
 void cli_table_print(struct cli_table *table) {

@@ -1,5 +1,5 @@
 /*
- * table.h: aligned columns on standard output, as wide as their widest cell.
+ * table.h: aligned columns, on standard output unless told otherwise, as wide as their widest cell.
  *
  *   struct cli_table table = cli_table_start(2);
  *   cli_table_row(&table, (const char *[]){"NAME", "SUMMARY"});
@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 enum { CLI_TABLE_COLUMNS = 8 };
 
@@ -27,6 +28,7 @@ struct cli_table {
     unsigned columns;
     unsigned right;  /* bit i: column i is set to the right */
     unsigned indent; /* blanks before each line */
+    FILE *out;       /* NULL: standard output */
     struct cli_table_row *rows;
     size_t row_count;
 };

@@ -12,6 +12,7 @@
 
 #include "samples.h"
 #include "session.h"
+#include <stdio.h>
 
 /* An executor, or an address. */
 struct top_source {
@@ -25,8 +26,8 @@ bool top_address_parse(const char *address);
 /* A text of it, to be freed; /metrics, or with `json` /stats.json. NULL after a message. */
 char *top_source_read(const struct top_source *source, bool json);
 
-/* Shows what happened between two texts, `seconds` apart. */
-void top_view_print(const struct top_source *source, const struct cli_samples *before, const struct cli_samples *now,
-                    double seconds);
+/* Shows what happened between two texts, `seconds` apart; what may be cut off comes last. */
+void top_view_print(FILE *out, const struct top_source *source, const struct cli_samples *before,
+                    const struct cli_samples *now, double seconds);
 
 #endif

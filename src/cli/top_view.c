@@ -15,6 +15,7 @@ enum { LINES = 48 };
 
 /* What the functions below look at. */
 struct view {
+    FILE *out;
     const struct cli_samples *before, *now;
     double seconds;
 };
@@ -89,15 +90,16 @@ static struct cli_text quantile(const struct view *view, const char *op, double 
 static void head(const struct top_source *source, const struct view *view) {
     const double regret = cli_samples_sum(view->now, "svmx_regret_ratio", NULL);
     const double data = RATE(view, "svmx_input_bytes_total", NULL) + RATE(view, "svmx_output_bytes_total", NULL);
-    printf("svmx top: %s, the last %.1f s\n\n", source->address ? source->address : "a demonstration load",
-           view->seconds);
-    printf("%s batches/s   %s tasks/s   %s/s   %.0f of %.0f batches waiting   %.0f redone   %.0f failed   regret %.2f "
-           "%%\n\n",
-           figure(RATE(view, "svmx_batches_total", NULL)).line, figure(RATE(view, "svmx_tasks_total", NULL)).line,
-           bytes(data).line, cli_samples_sum(view->now, "svmx_batches_under_way", NULL),
-           cli_samples_sum(view->now, "svmx_batches_under_way_limit", NULL),
-           cli_samples_sum(view->now, "svmx_fallbacks_total", NULL),
-           cli_samples_sum(view->now, "svmx_batches_failed_total", NULL), 100 * regret);
+    fprintf(view->out, "svmx top: %s, the last %.1f s\n\n", source->address ? source->address : "a demonstration load",
+            view->seconds);
+    fprintf(view->out,
+            "%s batches/s   %s tasks/s   %s/s\n%.0f of %.0f batches waiting   %.0f redone   %.0f failed   regret %.2f "
+            "%%\n\n",
+            figure(RATE(view, "svmx_batches_total", NULL)).line, figure(RATE(view, "svmx_tasks_total", NULL)).line,
+            bytes(data).line, cli_samples_sum(view->now, "svmx_batches_under_way", NULL),
+            cli_samples_sum(view->now, "svmx_batches_under_way_limit", NULL),
+            cli_samples_sum(view->now, "svmx_fallbacks_total", NULL),
+            cli_samples_sum(view->now, "svmx_batches_failed_total", NULL), 100 * regret);
 }
 
 /* The state that a device is in. */
@@ -131,11 +133,12 @@ static void device_row(struct cli_table *table, const struct view *view, const s
 static void devices(const struct view *view) {
     struct cli_table table = cli_table_start(8);
     table.right = 0x7c;
+    table.out = view->out;
     cli_table_row(&table, (const char *[]){"DEVICE", "STATE", "PARTS/S", "BUSY", "USEFUL", "QUEUE", "MEMORY", "NAME"});
     for (size_t i = 0; i < view->now->count; i++)
         if (strcmp(view->now->list[i].name, "svmx_device_info") == 0) device_row(&table, view, &view->now->list[i]);
     cli_table_print(&table);
-    putchar('\n');
+    fputc('\n', view->out);
 }
 
 /* "simd:0 98 %, opencl:0 2 %", of the parts between the texts. */
@@ -157,6 +160,7 @@ static struct cli_label where(const struct view *view, const char *op) {
 static void operations(const struct view *view) {
     struct cli_table table = cli_table_start(6);
     table.right = 0x1e;
+    table.out = view->out;
     cli_table_row(&table, (const char *[]){"OPERATION", "PARTS/S", "MEDIAN", "99 %", "FAILURES", "WHERE"});
     for (size_t i = 0; i < view->now->count; i++) {
         if (strcmp(view->now->list[i].name, "svmx_route_flips_total") != 0) continue; /* one for each operation */
@@ -168,7 +172,6 @@ static void operations(const struct view *view) {
         cli_table_row(&table, (const char *[]){op.text, parts.line, median.line, most.line, failures.line, who.text});
     }
     cli_table_print(&table);
-    putchar('\n');
 }
 
 /* Shares of all since the executor was opened. */
@@ -176,25 +179,25 @@ static void shares(const struct view *view) {
     static const char *const caches[] = {"pipeline", "layout", "pool", "disk"};
     static const char *const whys[] = {"only", "best", "backlog", "probe", "order", "split"};
     const double all = cli_samples_sum(view->now, "svmx_decisions_total", NULL);
-    printf("Found in caches: ");
+    fprintf(view->out, "Found in caches: ");
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
         const double hits = cli_samples_sum(view->now, "svmx_cache_hits_total", "cache", caches[i], NULL);
         const double misses = cli_samples_sum(view->now, "svmx_cache_misses_total", "cache", caches[i], NULL);
-        printf("%s%s %s", i ? ", " : "", caches[i], percent(hits, hits + misses).line);
+        fprintf(view->out, "%s%s %s", i ? ", " : "", caches[i], percent(hits, hits + misses).line);
     }
-    printf("\nChosen because:  ");
+    fprintf(view->out, "\nChosen because:  ");
     for (size_t i = 0, shown = 0; i < sizeof whys / sizeof *whys; i++) {
         const double count = cli_samples_sum(view->now, "svmx_decisions_total", "why", whys[i], NULL);
-        if (count > 0) printf("%s%s %s", shown++ ? ", " : "", whys[i], percent(count, all).line);
+        if (count > 0) fprintf(view->out, "%s%s %s", shown++ ? ", " : "", whys[i], percent(count, all).line);
     }
-    puts("");
+    fputs("\n\n", view->out);
 }
 
-void top_view_print(const struct top_source *source, const struct cli_samples *before, const struct cli_samples *now,
-                    double seconds) {
-    const struct view view = {.before = before, .now = now, .seconds = seconds};
+void top_view_print(FILE *out, const struct top_source *source, const struct cli_samples *before,
+                    const struct cli_samples *now, double seconds) {
+    const struct view view = {.out = out, .before = before, .now = now, .seconds = seconds};
     head(source, &view);
     devices(&view);
-    operations(&view);
     shares(&view);
+    operations(&view);
 }

@@ -77,6 +77,9 @@ enum svmx_status svmx__batch_must_be_building(svmx_batch_t *batch) {
     if (svmx__is_closed(batch->executor))
         return svmx__fail(&batch->error, SVMX_ERR_CLOSED, "%s", svmx__closed_text(batch->executor));
     if (state == SVMX__BUILDING) return SVMX_OK;
+    if (state == SVMX__DONE && batch->recorded)
+        return svmx__fail(&batch->error, SVMX_ERR_STATE,
+                          "this batch is recorded: svmx_batch_replay runs it again, svmx_batch_reset empties it");
     if (state == SVMX__DONE)
         return svmx__fail(&batch->error, SVMX_ERR_STATE,
                           "this batch has run: svmx_batch_reset empties it, svmx_batch_rearm runs it again");

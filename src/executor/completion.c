@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 enum { SPIN_NS = 200000 };
-#define TURN_NS UINT64_C(500000000)
+#define TURN_NS       UINT64_C(500000000)
+#define NOT_SUBMITTED "this batch was not submitted: call svmx_run or svmx_submit first"
 
 static void count(struct svmx_batch *batch, enum svmx_status status) {
     struct svmx_executor *executor = batch->executor;
@@ -101,8 +102,8 @@ void svmx__complete(struct svmx_batch *batch, enum svmx_status status) {
 
 /* ---- asking -------------------------------------------------------------------------------------------------------- */
 
-enum svmx_status svmx_poll(svmx_batch_t *batch) {
-    if (!batch) return SVMX_ERR_ARGUMENT;
+/* Leaves the text alone: who waits may be another thread than the one whose batch it is. */
+static enum svmx_status look(const struct svmx_batch *batch) {
     switch (atomic_load_explicit(&batch->state, memory_order_acquire)) {
     case SVMX__DONE: return batch->status;
     case SVMX__BUILDING: return SVMX_ERR_STATE;
@@ -110,7 +111,15 @@ enum svmx_status svmx_poll(svmx_batch_t *batch) {
     }
 }
 
-static bool is_over(void *batch) { return svmx_poll(batch) != SVMX_BUSY; }
+/* Who asks for a batch that was not submitted is the one whose it is. */
+enum svmx_status svmx_poll(svmx_batch_t *batch) {
+    if (!batch) return SVMX_ERR_ARGUMENT;
+    if (atomic_load_explicit(&batch->state, memory_order_acquire) == SVMX__BUILDING)
+        return svmx__fail(&batch->error, SVMX_ERR_STATE, NOT_SUBMITTED);
+    return look(batch);
+}
+
+static bool is_over(void *batch) { return look(batch) != SVMX_BUSY; }
 
 /* The same of a batch that is waited for without a deadline: meanwhile the thread may as well copy. */
 static bool is_over_or_lend(void *user) {
@@ -132,7 +141,7 @@ static enum svmx_status sleep_on(struct svmx_batch *batch, uint64_t timeout_ns) 
     enum svmx_status status;
     int error = 0;
     pthread_mutex_lock(&batch->lock);
-    while ((status = svmx_poll(batch)) == SVMX_BUSY && error == 0)
+    while ((status = look(batch)) == SVMX_BUSY && error == 0)
         error = pthread_cond_timedwait(&batch->finished, &batch->lock, &end);
     pthread_mutex_unlock(&batch->lock);
     return status;
@@ -143,7 +152,7 @@ enum svmx_status svmx_wait(svmx_batch_t *batch, uint64_t timeout_ns) {
     enum svmx_status status = svmx_poll(batch);
     if (status != SVMX_BUSY) return status;
     if (timeout_ns == 0) return SVMX_TIMEOUT;
-    if (look_on(batch, timeout_ns)) return svmx_poll(batch);
+    if (look_on(batch, timeout_ns)) return look(batch);
     const uint64_t start_ns = svmx__clock_ns();
     uint64_t waited_ns = 0;
     do {
@@ -163,5 +172,7 @@ enum svmx_status svmx_cancel(svmx_batch_t *batch) {
                                                 memory_order_acquire))
         return SVMX_OK;
     if (state == SVMX__CANCELLING) return SVMX_OK;
+    if (state == SVMX__BUILDING) return svmx__fail(&batch->error, SVMX_ERR_STATE, NOT_SUBMITTED);
+    /* done: any thread may have asked, so the text is left as the batch ended */
     return state == SVMX__RUNNING ? SVMX_BUSY : SVMX_ERR_STATE;
 }

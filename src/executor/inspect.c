@@ -143,18 +143,6 @@ enum svmx_status svmx_op_get(const svmx_executor_t *executor, uint32_t index, st
     return SVMX_OK;
 }
 
-/* "no operation is called 'x'; known are a, b, ..."; as many as fit, and how many there are. */
-static void list_names(const struct svmx__operations *operations, const char *name, struct svmx_error *error) {
-    enum { TAIL = 32 };
-    const uint32_t count = svmx__operations_count(operations);
-    size_t used = (size_t)snprintf(error->text, sizeof error->text, "no operation is called '%.64s'; known are", name);
-    uint32_t i = 0;
-    for (; i < count && used + strlen(svmx__operations_at(operations, i)->name) + TAIL < sizeof error->text; i++)
-        used += (size_t)snprintf(error->text + used, sizeof error->text - used, "%s %s", i ? "," : "",
-                                 svmx__operations_at(operations, i)->name);
-    if (i < count) (void)snprintf(error->text + used, sizeof error->text - used, " and %u more", count - i);
-}
-
 enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name, uint32_t *op,
                               struct svmx_error *error) {
     enum svmx_status status = SVMX_OK;
@@ -172,7 +160,7 @@ enum svmx_status svmx_op_find(const svmx_executor_t *executor, const char *name,
     if (!error) return status;
     error->status = status;
     if (status == SVMX_ERR_UNKNOWN)
-        list_names(executor->operations, name, error);
+        (void)snprintf(error->text, sizeof error->text, "no operation is called '%.64s'; svmx ops lists them", name);
     else
         (void)snprintf(error->text, sizeof error->text, "%s",
                        status == SVMX_ERR_CLOSED ? svmx__closed_text(executor) : "executor, name or op is NULL");

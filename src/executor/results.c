@@ -96,13 +96,26 @@ void svmx__results_reset(struct svmx_batch *batch) {
             if (batch->tasks[t].library >> i & 1) svmx__task_slots(batch, t)[i].at = 0;
 }
 
+/* One that failed keeps the text of its failure, which is why there are no results. */
+static enum svmx_status must_have_results(struct svmx_batch *batch) {
+    const enum svmx_status status = svmx_poll(batch);
+    if (status == SVMX_OK) return SVMX_OK;
+    if (status == SVMX_CANCELLED) svmx__say(&batch->error, "this batch was cancelled: it has no results");
+    return SVMX_ERR_STATE;
+}
+
 enum svmx_status svmx_result(svmx_batch_t *batch, uint32_t task, uint32_t output, void **data, uint64_t *bytes) {
     if (!batch || !data) return SVMX_ERR_ARGUMENT;
-    if (svmx_poll(batch) != SVMX_OK) return SVMX_ERR_STATE;
-    if (task >= batch->task_count) return SVMX_ERR_UNKNOWN;
+    if (must_have_results(batch) != SVMX_OK) return SVMX_ERR_STATE;
+    if (task >= batch->task_count)
+        return svmx__fail(&batch->error, SVMX_ERR_UNKNOWN, "there is no task %u: the batch has %u", task,
+                          batch->task_count);
     const struct svmx__op *op = batch->parts[batch->tasks[task].part].op;
-    if (output >= op->param_count || !is_output(op, output)) return SVMX_ERR_UNKNOWN;
-    if (batch->tasks[task].passing >> output & 1) return SVMX_ERR_UNKNOWN;
+    if (output >= op->param_count || !is_output(op, output))
+        return svmx__fail(&batch->error, SVMX_ERR_UNKNOWN, "task %u (%s) has no output %u", task, op->name, output);
+    if (batch->tasks[task].passing >> output & 1)
+        return svmx__fail(&batch->error, SVMX_ERR_UNKNOWN,
+                          "output %u of task %u (%s) passed: give svmx_out_library to keep it", output, task, op->name);
     const struct svmx_slot *slot = &row_of(batch, task)[output];
     *data = (void *)(uintptr_t)slot->at;
     if (bytes) *bytes = slot->bytes;

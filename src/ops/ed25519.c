@@ -35,11 +35,8 @@ static enum svmx_status check(const struct svmx_slot *slots, struct svmx__size *
         *size = (struct svmx__size){0, 0};
         return SVMX_OK;
     }
-    if (entries != n + 1)
-        return svmx__fail(why, SVMX_ERR_ARGUMENT,
-                          "offsets has %" PRIu64 " entries but must have %" PRIu64 ": one more than the %" PRIu64
-                          " messages",
-                          entries, n + 1, n);
+    status = svmx__offsets_count(&slots[OFFSETS], n, "messages", why);
+    if (status != SVMX_OK) return status;
     status = svmx__offsets_check(&slots[OFFSETS], n, "message", slots[MESSAGE].bytes, why);
     if (status != SVMX_OK) return status;
     /* No overflow: n keys fit into memory, and no machine has 2^50 bytes of them. */

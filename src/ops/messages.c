@@ -45,6 +45,19 @@ static enum svmx_status find_descent(const struct svmx_slot *offsets, uint64_t n
     return SVMX_OK;
 }
 
+enum svmx_status svmx__offsets_count(const struct svmx_slot *offsets, uint64_t n, const char *items,
+                                     struct svmx__text *why) {
+    const uint64_t entries = offsets->bytes / sizeof(uint64_t);
+    if (entries == n + 1) return SVMX_OK;
+    if (entries == 0 && !offsets->at)
+        return svmx__fail(why, SVMX_ERR_ARGUMENT,
+                          "offsets is NULL but must have %" PRIu64 " entries: one more than the %" PRIu64 " %s", n + 1,
+                          n, items);
+    return svmx__fail(why, SVMX_ERR_ARGUMENT,
+                      "offsets has %" PRIu64 " entries but must have %" PRIu64 ": one more than the %" PRIu64 " %s",
+                      entries, n + 1, n, items);
+}
+
 enum svmx_status svmx__offsets_check(const struct svmx_slot *offsets, uint64_t n, const char *data, uint64_t data_bytes,
                                      struct svmx__text *why) {
     if (!ascending(offsets, n)) {
@@ -65,12 +78,9 @@ enum svmx_status svmx__messages_check(const struct svmx_slot *slots, struct svmx
         *size = (struct svmx__size){0, 0};
         return SVMX_OK;
     }
-    if (entries != n + 1)
-        return svmx__fail(why, SVMX_ERR_ARGUMENT,
-                          "offsets has %" PRIu64 " entries but must have %" PRIu64 ": one more than the %" PRIu64
-                          " digests of 32 bytes",
-                          entries, n + 1, n);
-    enum svmx_status status = svmx__offsets_check(&slots[OFFSETS], n, "data", slots[DATA].bytes, why);
+    enum svmx_status status = svmx__offsets_count(&slots[OFFSETS], n, "digests of 32 bytes", why);
+    if (status != SVMX_OK) return status;
+    status = svmx__offsets_check(&slots[OFFSETS], n, "data", slots[DATA].bytes, why);
     if (status != SVMX_OK) return status;
     /* No overflow: both terms are smaller than twice the memory that the task names. */
     const uint64_t hashed = svmx__load_u64(&slots[OFFSETS], n) - svmx__load_u64(&slots[OFFSETS], 0);

@@ -27,6 +27,10 @@ typedef void (*svmx__hash_fn)(uint8_t digest[SVMX__DIGEST_BYTES], const uint8_t 
 void svmx__sha256(uint8_t digest[SVMX__DIGEST_BYTES], const uint8_t *data, uint64_t bytes);
 void svmx__keccak256(uint8_t digest[SVMX__DIGEST_BYTES], const uint8_t *data, uint64_t bytes);
 
+/* Are there n + 1 of them? `items` are what there are n of, in the text. */
+enum svmx_status svmx__offsets_count(const struct svmx_slot *offsets, uint64_t n, const char *items,
+                                     struct svmx__text *why);
+
 /* offsets[0 .. n] must not decrease, and the last must lie within the `data_bytes` of the parameter called `data`. */
 enum svmx_status svmx__offsets_check(const struct svmx_slot *offsets, uint64_t n, const char *data, uint64_t data_bytes,
                                      struct svmx__text *why);

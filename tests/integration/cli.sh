@@ -264,7 +264,10 @@ json "run --json: times and bytes" "0 < d['min_ns'] <= d['median_ns'] <= d['max_
 json "run --json: who answered" "len(d['parts']) == d['launches'] == 1 and d['parts'][0]['backend'] == 'reference'
     and d['parts'][0]['tasks'] == 3 and d['parts'][0]['bucket'] >= 1 and d['fallbacks'] == 0
     and d['tries'] == 0 and d['fallback_reason'] == '' and len(d['sha256']) == 64"
-refused 2 "did you mean sha256?" run sha265
+refused 2 "svmx: no operation is called 'sha265'; did you mean sha256?" run sha265
+[ "$(wc -c <"$work/err")" -lt 100 ]
+verdict "run sha265: the one that is near, not all" $?
+refused 2 "svmx: no operation is called 'nosuchthing'; see svmx ops" run nosuchthing
 refused 2 "see svmx ops" run nosuchoperation
 refused 2 "--size: 9223372036854775808 messages are too many for sha256" run sha256 --size 8589934592G
 
@@ -622,8 +625,9 @@ if [ -e "$drivers/check.so" ]; then
     exits 4 && grep -Eq '^vec_add_f32 +refused ' "$work/out" && out_has '0 exact, 0 wrong, 1 refused'
     verdict "conform: known answers that fail are a refusal" $?
     call conform "$check" --device 'pipeline_build@all=unsupported' --op vec_add_f32
-    exits 4 && grep -Eq '^vec_add_f32 +not supported ' "$work/out" && out_has 'DOES NOT CONFORM'
-    verdict "conform: a plugin that offers nothing does not conform" $?
+    exits 4 && grep -Eq '^vec_add_f32 +not supported ' "$work/out" && out_has ': nothing to compare' &&
+        ! out_has CONFORM
+    verdict "conform: a plugin that offers nothing gets no verdict, and does not pass" $?
     call conform "$check" --device 'pipeline_build@1=unsupported' --size 100
     exits 0 && out_has ' 0 wrong, 0 refused, 1 not supported'
     verdict "conform: one operation that is not offered is no fault" $?

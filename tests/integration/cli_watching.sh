@@ -28,6 +28,40 @@ json "top --json" "d['work']['batches'] > 0 and d['devices'][-1]['id'] == 'refer
 call top --count 0 --device none
 exits 0 && out_empty
 verdict "top --count 0" $?
+terminal() { # COLUMNS LINES: the last picture that a terminal of that size gets, in out; code 1: something of it does not fit
+    called="svmx top, on a terminal of $1 x $2"
+    : >"$work/err"
+    run "$python" - "$1" "$2" "$SVMX" top --count 2 --interval 300 --device none >"$work/out" <<'PICTURE'
+import fcntl, os, pty, struct, sys, termios
+columns, lines = int(sys.argv[1]), int(sys.argv[2])
+child, terminal = pty.fork()
+if child == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    os.execv(sys.argv[3], sys.argv[3:])
+text = b""
+try:
+    while piece := os.read(terminal, 65536):
+        text += piece
+except OSError:  # it is gone
+    pass
+os.waitpid(child, 0)
+picture = text.decode().split("\033[2J")[-1].split("\033[?25h")[0].replace("\r", "")
+print(picture, end="")
+rows = picture.split("\n")
+sys.exit(len(rows) > lines or max(map(len, rows)) > columns)
+PICTURE
+    code=$?
+}
+if [ -n "$python" ] && [ -z "${SVMX_TEST_RUNNER:-}" ]; then
+    terminal 60 12
+    exits 0 && out_matches '^svmx top: ' && out_has 'regret' && out_matches '^DEVICE ' && ! out_has WHERE
+    verdict "top: a small terminal gets the head and the devices, and nothing wraps" $?
+    terminal 100 50
+    exits 0 && out_matches '^svmx top: ' && out_has 'regret' && out_matches '^OPERATION .*WHERE' && out_matches '^sha256 '
+    verdict "top: a large one gets all" $?
+else
+    skip "top on a terminal" "needs python3, and no emulator" 2
+fi
 refused 2 "--interval" top --interval 5
 refused 2 "--load" top --load 101
 refused 2 "'nowhere' is no address: give HOST:PORT" top nowhere --count 1

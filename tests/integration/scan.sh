@@ -159,6 +159,8 @@ if [ -e "$drivers/check.so" ]; then
     call threshold-scan --cpu scalar --device check:plain --op sha256 --sizes 1K,4K --verify --output "$csv"
     exits 0 && err_empty && out_has 'never up to 4,096'
     verdict "a device that copies" $?
+    ! out_matches '^sha256 .{94}' && out_matches '^sha256 +1,024  cpu .* first .* x  '
+    verdict "a row fits 100 columns" $?
     rows "labelled, verified, one copy back" "$csv" "len(r) == 2 and $good and all('[TEST DEVICE]' in x['device']
         and x['readbacks'] == '1' and f(x['upload_us']) > 0 and f(x['readback_us']) > 0 for x in r)"
     # which dispatch is the first after the self-test is not for this suite to know

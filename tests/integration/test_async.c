@@ -169,6 +169,8 @@ Test(async, destroy_waits_for_what_cannot_be_taken_back) {
 Test(async, cancel_of_a_queued_batch_never_writes) {
     struct trial first, second;
     svmx_batch_t *ahead = blocker(&first), *batch = batch_of(&second, 3);
+    void *data;
+    cr_assert_eq(svmx_poll(batch), SVMX_ERR_STATE);
     cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
     cr_assert_eq(svmx_cancel(ahead), SVMX_BUSY, "too late for that one");
     cr_assert_eq(svmx_cancel(batch), SVMX_OK);
@@ -177,6 +179,9 @@ Test(async, cancel_of_a_queued_batch_never_writes) {
     cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_CANCELLED);
     cr_assert_eq(svmx_poll(batch), SVMX_CANCELLED);
     cr_assert_eq(svmx_cancel(batch), SVMX_ERR_STATE);
+    cr_assert_str_empty(svmx_batch_error(batch), "what was wrong before it was submitted is over");
+    cr_assert_eq(svmx_result(batch, 0, 0, &data, NULL), SVMX_ERR_STATE);
+    cr_assert_not_null(strstr(svmx_batch_error(batch), "was cancelled"), "%s", svmx_batch_error(batch));
     cr_assert_eq(svmx_wait(ahead, UINT64_MAX), SVMX_OK);
     cr_assert(trial_is_right(&first));
     cr_assert(trial_is_untouched(&second));

@@ -251,9 +251,13 @@ Test(in_place, what_is_wrong_is_refused) {
     fill(memory, 0);
     add_sums(batch, memory, NULL);
     cr_assert_eq(svmx_result(batch, 0, 0, &data, NULL), SVMX_ERR_STATE, "it has not run");
+    cr_assert_not_null(strstr(svmx_batch_error(batch), "was not submitted"), "%s", svmx_batch_error(batch));
     cr_assert_eq(svmx_run(batch), SVMX_OK);
     cr_assert_eq(svmx_result(batch, 0, 1, &data, NULL), SVMX_ERR_UNKNOWN, "an input");
+    cr_assert_not_null(strstr(svmx_batch_error(batch), "task 0 (vec_add_f32) has no output 1"), "%s",
+                       svmx_batch_error(batch));
     cr_assert_eq(svmx_result(batch, TASKS, 0, &data, NULL), SVMX_ERR_UNKNOWN);
+    cr_assert_not_null(strstr(svmx_batch_error(batch), "there is no task"), "%s", svmx_batch_error(batch));
     cr_assert_eq(svmx_result(batch, 0, 0, NULL, NULL), SVMX_ERR_ARGUMENT);
     cr_assert_eq(svmx_batch_alloc(batch, 1, &data), SVMX_ERR_STATE);
     svmx_batch_destroy(batch);

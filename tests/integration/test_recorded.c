@@ -64,6 +64,7 @@ static void replayed(svmx_executor_t *executor, bool fails) {
     cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_OK);
     expect_right(batch);
     cr_assert_eq(svmx_vec_add_f32(batch, sum, a, b, N), SVMX_ERR_STATE, "it has run");
+    cr_assert(strstr(svmx_batch_error(batch), "is recorded"), "%s", svmx_batch_error(batch));
     cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
     cr_assert_eq(svmx_vec_add_f32(batch, sum, a, b, N), SVMX_ERR_STATE);
     cr_assert(strstr(svmx_batch_error(batch), "recorded"), "%s", svmx_batch_error(batch));

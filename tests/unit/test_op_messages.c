@@ -57,7 +57,8 @@ Test(op_messages, wrong_counts_are_refused) {
     const uint64_t offsets[4] = {0};
     refused(3, 0, offsets, 3, "offsets has 3 entries but must have 4: one more than the 3 digests of 32 bytes");
     refused(2, 0, offsets, 4, "offsets has 4 entries but must have 3: one more than the 2 digests of 32 bytes");
-    refused(1, 0, NULL, 0, "offsets has 0 entries but must have 2: one more than the 1 digests of 32 bytes");
+    refused(1, 0, offsets, 0, "offsets has 0 entries but must have 2: one more than the 1 digests of 32 bytes");
+    refused(1, 0, NULL, 0, "offsets is NULL but must have 2 entries: one more than the 1 digests of 32 bytes");
 }
 
 Test(op_messages, a_step_down_is_named_with_its_place) {
