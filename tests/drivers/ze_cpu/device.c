@@ -1,5 +1,5 @@
 /*
- * device.c: devices and what they say of themselves. Device 0 is discrete, with 4 GiB; each further one has half the memory
+ * device.c: devices and what they say of themselves. Device 0 is discrete, with 1 GiB; each further one has half the memory
  * of the one before and is slower, and every second one is integrated, so that no two are alike. All of them are the CPU,
  * and their names say so.
  *
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FIRST_MEMORY_BYTES ((uint64_t)4 << 30)
+#define FIRST_MEMORY_BYTES ((uint64_t)1 << 30) /* any OpenCL driver has that much, and half of it in one piece */
 
 static struct zecpu_device devices[ZECPU_MAX_DEVICES], tiles[ZECPU_MAX_DEVICES][ZECPU_MAX_TILES];
 
