@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	%D%/KERNELS.md \
 	%D%/LEVEL-ZERO.md \
 	%D%/MIGRATION.md \
+	%D%/MULTI-DEVICE.md \
 	%D%/OPENCL.md \
 	%D%/OPERATIONS.md \
 	%D%/PLATFORMS.md \
