@@ -3,6 +3,7 @@ build_suites = \
 	%D%/embedding.sh \
 	%D%/examples.sh \
 	%D%/isa.sh \
+	%D%/links.sh \
 	%D%/packed.sh \
 	%D%/symbols.sh \
 	%D%/test_sum_tests.sh
@@ -22,6 +23,6 @@ endif
 	examples/chain$(EXEEXT)
 %D%/symbols.log: src/libsvmx.map include/svmx/svmx.h
 %D%/test_sum_tests.log: scripts/sum-tests
-%D%/packed.log: always
+%D%/packed.log %D%/links.log: always
 always:
 .PHONY: always
