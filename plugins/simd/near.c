@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 /* "0" alone: hwloc need not look, which takes it some ms. Who gives it a machine of his own wants it to. */
 static bool has_one_node(void) {
@@ -42,6 +43,9 @@ static void read_nodes(struct simd_near *near, hwloc_topology_t topology) {
 void simd_near_find(struct simd_near *near) {
     hwloc_topology_t topology;
     near->count = 0;
+    /* hwloc reads its own variables, and may load plugins from where one of them says: not for a set-user-ID program, which
+     * goes without places for its threads */
+    if (getauxval(AT_SECURE)) return;
     if (has_one_node() || hwloc_topology_init(&topology) != 0) return;
     if (hwloc_topology_load(topology) == 0 && hwloc_topology_is_thissystem(topology)) read_nodes(near, topology);
     hwloc_topology_destroy(topology);

@@ -74,7 +74,8 @@ static uint32_t left_of(const struct svmx__share *share) { return share->end - s
 static bool serves(const struct svmx__share *share) { return svmx__health_serves(&share->device->health); }
 
 /* Whose chunk to take when the own ones are gone: of those who would be busy with theirs longer than it takes here, who
- * would be so the longest. NULL: nobody's. Under the lock. */
+ * would be so the longest. The last share asks nobody how long: who left its chunks behind does not come back for them, also
+ * if its device is well again. NULL: nobody's. Under the lock. */
 static struct svmx__share *whom_to_help(const struct svmx__share *share) {
     struct svmx__cut *cut = share->cut;
     struct svmx__share *most = NULL;
@@ -83,7 +84,7 @@ static struct svmx__share *whom_to_help(const struct svmx__share *share) {
         struct svmx__share *other = &cut->shares[i];
         if (left_of(other) == 0) continue;
         const double rest_ns = (left_of(other) + 1) * other->chunk_ns; /* it is at one */
-        if (serves(other) && rest_ns < share->chunk_ns) continue;
+        if (cut->live > 1 && serves(other) && rest_ns < share->chunk_ns) continue;
         if (!most || rest_ns > most_ns) most = other, most_ns = rest_ns;
     }
     return most;

@@ -81,7 +81,7 @@ struct svmx__life {
 struct svmx__recall {
     struct svmx__work errand; /* first */
     struct svmx__device *device;
-    atomic_bool under_way;
+    atomic_bool under_way; /* from when it is wanted until the device is rebuilt, or is not: in a queue once at most */
 };
 
 /* An operation that a device gave wrong bytes for. quarantine.c */

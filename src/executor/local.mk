@@ -30,6 +30,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/infer.c \
 	%D%/inspect.c \
 	%D%/kept.c \
+	%D%/lay.c %D%/lay.h \
 	%D%/learn.c \
 	%D%/life.c \
 	%D%/line.h \

@@ -17,6 +17,7 @@
 #include "executor/chain.h"
 #include "executor/cut.h"
 #include "executor/executor.h"
+#include "executor/lay.h"
 #include "executor/stages.h"
 #include "executor/stretch.h"
 
@@ -73,15 +74,10 @@ static enum svmx_status end_stages(struct svmx__part *part, enum svmx_status so_
     return SVMX_OK;
 }
 
-/* The tasks [from, to) of a part as a part of their own, on the same device. `units` has room for their first_unit. */
-static struct svmx__part slice(const struct svmx__part *part, uint32_t from, uint32_t to, uint64_t *units) {
+/* One of so many pieces of a part as a part of its own, on the same device. `room` is for it alone. */
+static struct svmx__part slice(const struct svmx__part *part, uint32_t piece, uint32_t count, struct svmx__room room) {
     struct svmx__part sliced = *part;
-    for (uint32_t t = from; t <= to; t++) units[t - from] = part->first_unit[t] - part->first_unit[from];
-    sliced.slots = part->slots + (size_t)from * part->op->param_count;
-    sliced.first_unit = units;
-    sliced.task_count = to - from;
-    sliced.units = units[to - from];
-    sliced.work = part->units ? (uint64_t)((double)part->work * (double)sliced.units / (double)part->units) : 0;
+    svmx__lay(&sliced, svmx__slice_at(part, piece, count), svmx__slice_at(part, piece + 1, count), false, &room);
     sliced.pipeline = NULL;
     sliced.launches = sliced.readbacks = 0;
     return sliced;
@@ -102,23 +98,28 @@ static void take_over(struct svmx__part *part, const struct svmx__part *sliced) 
 
 static enum svmx_status run_at_once(struct svmx__part *part);
 
-/* In several submissions, one after another. */
+/* In several submissions, one after another. Of those before one that fails nothing counts: all is redone. */
 static enum svmx_status run_pieces(struct svmx__part *part, uint32_t count) {
-    uint64_t *units = malloc(((size_t)part->task_count + 2) * sizeof *units), first_ns = part->dispatch_ns;
-    if (!units) return SVMX_ERR_MEMORY;
+    const struct svmx__room room = {.units = malloc(((size_t)part->task_count + 1) * sizeof(uint64_t))};
+    const uint32_t launches = part->launches, readbacks = part->readbacks;
+    uint64_t first_ns = part->dispatch_ns;
+    if (!room.units) return SVMX_ERR_MEMORY;
     enum svmx_status status = SVMX_OK;
     part->compared = true; /* if each of them is */
     part->timing = (struct svmx_timing){.size = sizeof part->timing};
     for (uint32_t i = 0; i < count && status == SVMX_OK; i++) {
-        struct svmx__part sliced =
-            slice(part, svmx__slice_at(part, i, count), svmx__slice_at(part, i + 1, count), units);
+        struct svmx__part sliced = slice(part, i, count, room);
         status = run_at_once(&sliced);
         if (i == 0) first_ns = sliced.dispatch_ns;
         take_over(part, &sliced);
         part->pipeline = sliced.pipeline;
     }
     part->dispatch_ns = first_ns;
-    free(units);
+    if (status != SVMX_OK) {
+        part->launches = launches;
+        part->readbacks = readbacks;
+    }
+    free(room.units);
     return status;
 }
 

@@ -117,10 +117,17 @@ static void forget_refusals(struct svmx__device *device) {
     }
 }
 
+/* It is over: the next one may begin. Before the device's rest is planned, so that whoever sees its end finds this free; and
+ * no driver is called from here on, so that no other thread says so as well. */
+static void end_recall(struct svmx__device *device) {
+    atomic_store_explicit(&device->recall.under_way, false, memory_order_release);
+}
+
 static void serve_again(struct svmx__life *life) {
     struct svmx__device *device = life->device;
     forget_refusals(device);
     svmx__life_replace(life);
+    end_recall(device);
     svmx__health_return(&device->health, now_of(device->executor));
     svmx__log(&device->executor->log, SVMX_LOG_WARN, "%s (%s) serves again; its next %d launches are compared",
               device->info.name, device->backend->name, SVMX__COMPARED);
@@ -131,14 +138,17 @@ static void rebuild_now(struct svmx__device *device) {
     struct svmx_executor *executor = device->executor;
     struct svmx__text why = {""};
     struct svmx__life *life = NULL;
-    atomic_store_explicit(&device->recall.under_way, false, memory_order_release);
-    if (svmx__is_closed(executor)) return;
+    if (svmx__is_closed(executor)) {
+        end_recall(device);
+        return;
+    }
     enum svmx_status status = svmx__life_open(device, &life, &why);
     if (status == SVMX_OK) status = prove_all(life, &why);
     if (status == SVMX_OK) {
         serve_again(life);
     } else {
         svmx__life_discard(life);
+        end_recall(device);
         svmx__health_relapse(&device->health, now_of(executor), why.line);
         give_up(device, "rests on", why.line);
     }
@@ -150,16 +160,17 @@ static void rebuild(struct svmx__work *work) {
     svmx__post_drop(work);
 }
 
-/* The submitter that rebuilt it is gone. */
+/* The submitter that rebuilt it is gone, or was about to: it had launches to collect before. */
 static void forsake(struct svmx__work *work) {
     struct svmx__device *device = ((struct svmx__recall *)(void *)work)->device;
     static const char reason[] = "a call of its driver did not return";
+    end_recall(device);
     svmx__health_relapse(&device->health, now_of(device->executor), reason);
     give_up(device, "rests on", reason);
 }
 
 static void recall(struct svmx__device *device) {
-    /* acq_rel: pairs with the store in rebuild, which has left the queue by then */
+    /* acq_rel: pairs with the store in end_recall; it has left the queue by then */
     if (atomic_exchange_explicit(&device->recall.under_way, true, memory_order_acq_rel)) return;
     device->recall.device = device;
     device->recall.errand.run = rebuild;

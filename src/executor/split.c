@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "executor/cut.h"
 #include "executor/executor.h"
+#include "executor/lay.h"
 #include "executor/spread.h"
 #include "executor/stages.h"
 
@@ -30,7 +31,7 @@ static const double WORTH_NS = 1e6;
 enum { CHUNKS_EACH = 8 };           /* for each device, at most, unless memory wants more */
 static const double AS_GOOD = 1.03; /* that much later is as good if chunks are smaller: they can be taken over */
 enum { IN_FLIGHT = 4 };             /* chunks that the memory of a device holds at once, at least */
-enum { GRAIN = 64, FEW_TASKS = 4 }; /* a task is cut at multiples of units, if there are fewer for each chunk */
+enum { FEW_TASKS = 4 };             /* tasks are cut if there are fewer for each chunk */
 
 /* What is cut into how many, and who gets them. */
 struct plan {
@@ -140,15 +141,9 @@ static void weigh(const struct svmx_executor *executor, const struct svmx__part 
     plan->finish_ns = svmx__spread(plan->takers, plan->taker_count, chunks);
 }
 
-/* Into how many chunks a part can be cut if tasks are cut; 0: they are not. */
-static uint64_t chunks_within_tasks(const struct svmx__part *part) {
-    if (part->op->elementwise) return part->units / GRAIN;
-    return part->op->itemwise ? part->units : 0;
-}
-
-/* The same if they need not be. */
+/* Into how many chunks a part can be cut. */
 static uint32_t most_chunks(const struct svmx__part *part) {
-    const uint64_t within = chunks_within_tasks(part), most = within > part->task_count ? within : part->task_count;
+    const uint64_t within = svmx__cuts_within(part), most = within > part->task_count ? within : part->task_count;
     return most < SVMX__MAX_CHUNKS ? (uint32_t)most : SVMX__MAX_CHUNKS;
 }
 
@@ -204,93 +199,11 @@ static bool find_plan(struct svmx_executor *executor, const struct svmx__part *p
 
 /* ---- cutting ------------------------------------------------------------------------------------------------------- */
 
-/* The last task that begins at a unit or before it. */
-static uint32_t task_at(const struct svmx__part *part, uint64_t unit) {
-    uint32_t low = 0, high = part->task_count - 1;
-    while (low < high) {
-        const uint32_t middle = low + (high - low + 1) / 2;
-        if (part->first_unit[middle] <= unit)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
-/* Where chunk number c of so many begins: a unit, if tasks may be cut, else a task. */
-static uint64_t begin_of(const struct svmx__part *part, uint32_t chunks, uint32_t c, bool within_tasks) {
-    if (c == 0) return 0;
-    if (c == chunks) return within_tasks ? part->units : part->task_count;
-    const uint64_t unit = (uint64_t)((double)part->units * c / chunks);
-    if (within_tasks) return part->op->elementwise ? unit / GRAIN * GRAIN : unit;
-    const uint32_t task = task_at(part, unit);
-    return unit - part->first_unit[task] < part->first_unit[task + 1] - unit ? task : task + 1;
-}
-
-/* Where rows and units of the next chunk go. */
-struct room {
-    struct svmx_slot *slots;
-    uint64_t *units;
-};
-
-/* The tasks [from, to) of the whole, which the chunk is a copy of so far. Returns their units. */
-static uint64_t lay_tasks(struct svmx__part *chunk, uint32_t from, uint32_t to, struct room *room) {
-    const uint64_t *units = room->units, *first_unit = chunk->first_unit;
-    for (uint32_t t = from; t <= to; t++) *room->units++ = first_unit[t] - first_unit[from];
-    chunk->first_unit = units;
-    chunk->slots += (size_t)from * chunk->op->param_count;
-    chunk->task_count = to - from;
-    return units[to - from];
-}
-
-/* The row of a task that has only its units [from, to) in a chunk. */
-static void trim_row(const struct svmx__op *op, struct svmx_slot *row, uint64_t units, uint64_t from, uint64_t to) {
-    for (uint32_t i = 0; i < op->param_count; i++) {
-        if (op->params[i].shape == SVMX_SCALAR) continue;
-        const uint64_t bytes = row[i].bytes / units; /* of a unit */
-        row[i] = (struct svmx_slot){row[i].at + from * bytes, (to - from) * bytes};
-    }
-}
-
-/* The units [begin, end) of the whole likewise: of tasks that begin or end outside, what is inside. */
-static uint64_t lay_units(struct svmx__part *chunk, uint64_t begin, uint64_t end, struct room *room) {
-    const uint32_t params = chunk->op->param_count, first = task_at(chunk, begin);
-    const uint64_t *units = room->units, *first_unit = chunk->first_unit;
-    const struct svmx_slot *rows = chunk->slots;
-    uint32_t t = first;
-    chunk->slots = room->slots;
-    *room->units++ = 0;
-    for (; t < chunk->task_count && first_unit[t] < end; t++, room->slots += params) {
-        const uint64_t at = first_unit[t], from = at > begin ? at : begin,
-                       to = first_unit[t + 1] < end ? first_unit[t + 1] : end;
-        memcpy(room->slots, rows + (size_t)t * params, params * sizeof *rows);
-        if (to > from) trim_row(chunk->op, room->slots, first_unit[t + 1] - at, from - at, to - at);
-        *room->units++ = to - begin;
-    }
-    chunk->first_unit = units;
-    chunk->task_count = t - first;
-    return end - begin;
-}
-
-static void count_bytes(struct svmx__part *part) {
-    part->bytes_in = part->bytes_out = 0;
-    for (size_t i = 0; i < (size_t)part->task_count * part->op->param_count; i++) {
-        const struct svmx_param *param = &part->op->params[i % part->op->param_count];
-        if (param->shape == SVMX_SCALAR) continue;
-        *(param->direction == SVMX_OUT ? &part->bytes_out : &part->bytes_in) += part->slots[i].bytes;
-    }
-    part->callers_bytes_out = part->bytes_out;
-}
-
 /* Sends a chunk whose rows are laid to its device. */
-static void send_to(struct svmx__part *chunk, uint64_t units, uint32_t device) {
+static void send_to(struct svmx__part *chunk, uint32_t device) {
     struct svmx_executor *executor = chunk->batch->executor;
-    const double share = (double)units / (double)chunk->units;
-    chunk->units = units;
-    chunk->work = (uint64_t)((double)chunk->work * share);
-    count_bytes(chunk);
-    chunk->bucket = svmx__bucket_of(executor, chunk->op, units);
-    chunk->question.load = (struct svmx__load){units, chunk->work, chunk->bytes_in + chunk->bytes_out};
+    chunk->bucket = svmx__bucket_of(executor, chunk->op, chunk->units);
+    chunk->question.load = (struct svmx__load){chunk->units, chunk->work, chunk->bytes_in + chunk->bytes_out};
     chunk->chunk = true;
     chunk->here = false;
     svmx__route_to(chunk, device);
@@ -318,7 +231,7 @@ static struct svmx__cut *make_room(struct svmx_batch *batch, uint32_t tasks, uin
 /* The chunks of one device, as one share of the cut. `number` counts chunks that are made, `planned` those of the plan: tasks
  * that stay whole leave some of them empty. */
 static void make_share(struct svmx__cut *cut, const struct plan *plan, const struct svmx__taker *taker,
-                       bool within_tasks, uint32_t *planned, uint32_t *number, struct room *room) {
+                       bool within_tasks, uint32_t *planned, uint32_t *number, struct svmx__room *room) {
     struct svmx_batch *batch = cut->batch;
     const struct svmx__part *whole = &cut->whole;
     struct svmx__share *share = &cut->shares[cut->share_count];
@@ -328,14 +241,13 @@ static void make_share(struct svmx__cut *cut, const struct plan *plan, const str
                                   .next = *number,
                                   .end = *number};
     for (uint32_t i = 0; i < taker->chunks; i++, ++*planned) {
-        const uint64_t begin = begin_of(whole, plan->chunks, *planned, within_tasks),
-                       end = begin_of(whole, plan->chunks, *planned + 1, within_tasks);
+        const uint64_t begin = svmx__cut_begin(whole, plan->chunks, *planned, within_tasks),
+                       end = svmx__cut_begin(whole, plan->chunks, *planned + 1, within_tasks);
         if (begin == end) continue;
         struct svmx__part *chunk = &batch->parts[*number ? cut->first + *number - 1 : cut->at];
         *chunk = *whole;
-        const uint64_t units =
-            within_tasks ? lay_units(chunk, begin, end, room) : lay_tasks(chunk, (uint32_t)begin, (uint32_t)end, room);
-        send_to(chunk, units, taker->device);
+        svmx__lay(chunk, begin, end, within_tasks, room);
+        send_to(chunk, taker->device);
         share->end = ++*number;
     }
     cut->share_count += share->end > share->next;
@@ -343,10 +255,10 @@ static void make_share(struct svmx__cut *cut, const struct plan *plan, const str
 
 static uint32_t cut_part(struct svmx_batch *batch, uint32_t at, const struct plan *plan) {
     const struct svmx__part *part = &batch->parts[at];
-    const bool within_tasks = part->task_count < FEW_TASKS * plan->chunks && chunks_within_tasks(part) >= plan->chunks;
+    const bool within_tasks = part->task_count < FEW_TASKS * plan->chunks && svmx__cuts_within(part) >= plan->chunks;
     struct svmx__cut *cut = make_room(batch, part->task_count, part->op->param_count, plan->chunks, within_tasks);
     if (!cut) return 0;
-    struct room room = {cut->slots, cut->units};
+    struct svmx__room room = {cut->slots, cut->units};
     uint32_t planned = 0, number = 0;
     cut->whole = batch->parts[at];
     cut->at = at;

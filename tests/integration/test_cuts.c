@@ -56,6 +56,8 @@ static unsigned run(svmx_batch_t *batch, int tasks) {
     cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
     cr_assert_eq(receipt.device, 0);
     cr_assert_eq(receipt.redone, 0);
+    cr_assert_eq(receipt.launches, fake_count(&fake.launches) - launches);
+    cr_assert_eq(receipt.copied_bytes, 3u * (unsigned)tasks * sizeof *out, "each byte is copied once, in or out");
     cr_assert_eq(fake_count(&fake.tasks) - before, (unsigned)tasks, "each task is computed once");
     cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
     return fake_count(&fake.launches) - launches;
@@ -141,6 +143,7 @@ Test(cuts, a_piece_that_fails_is_the_failure_of_all) {
     struct svmx_receipt receipt = {.size = sizeof receipt};
     cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
     cr_assert_eq(receipt.redone, 1);
+    cr_assert_eq(receipt.launches, 1, "what was thrown away is counted");
     svmx_batch_destroy(batch);
     svmx_close(executor);
 }

@@ -490,6 +490,7 @@ Test(faults, what_is_too_large_for_a_device_is_halved) {
     cr_assert_eq(receipt.redone, 0);
     cr_assert_eq(receipt.launches, 4, "%u launches", receipt.launches);
     cr_assert_eq(receipt.readbacks, 4, "%u readbacks", receipt.readbacks);
+    cr_assert_eq(receipt.copied_bytes, 3 * 16 * 16384 * sizeof(float));
     cr_assert_eq(device_at(executor, 0).launches, 4);
     receipt = run_sums(executor, 1, 1 << 20); /* a task is not cut */
     cr_assert_eq(receipt.device, 1);

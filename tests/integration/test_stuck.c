@@ -175,6 +175,33 @@ Test(stuck, the_device_comes_back_in_a_new_instance) {
     cr_assert_eq(fake.closes, 1, "the one with the call is never closed");
 }
 
+/* The submitter is kept while it collects what the device still has, before it comes to rebuild it. */
+Test(stuck, a_rebuild_that_could_not_begin_is_begun_again) {
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    stop_clock(executor);
+    (void)run_trial(executor);
+    struct trial trial;
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    fake_stick(FAKE_STUCK_SUBMIT);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    fake_await(&fake.stuck_calls, 1);
+    cr_assert_eq(svmx_device_reset(executor, 0), SVMX_OK); /* behind the launch, in the queue */
+    fake_stick(FAKE_STUCK_WAIT);
+    cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_OK);
+    expect_redone(batch, &trial);
+    svmx_batch_destroy(batch);
+    cr_assert_eq(device_at(executor, 0).usable, 0);
+    fake_stick(0);
+    await_rest(executor);
+    pass_time(executor, SVMX__REST_MAX_NS);
+    (void)run_trial(executor);
+    await_rebuilt(executor, 1);
+    await_health(executor, SVMX_SUSPECT);
+    svmx_close(executor);
+    cr_assert_eq(fake.opens, 2);
+}
+
 Test(stuck, a_plugin_that_does_not_open_again_rests_on) {
     fake_start();
     svmx_executor_t *executor = open_impatient();

@@ -194,6 +194,7 @@ endif
 %C%_test_simd_floats_LDADD = $(simd_parts) $(LDADD)
 %C%_test_simd_pairs_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_near_CPPFLAGS = $(AM_CPPFLAGS) $(HWLOC_CFLAGS)
+%C%_test_simd_near_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getauxval
 %C%_test_simd_near_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_pool_LDADD = $(simd_parts) $(CRITERION_LIBS) -lm
 %C%_test_simd_secp256k1_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)

@@ -8,6 +8,15 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
+
+/* What near.c is told of the process: the linker has its calls come here. */
+static bool is_secure;
+unsigned long __real_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type) {
+    return type == AT_SECURE && is_secure ? 1 : __real_getauxval(type);
+}
 
 static void node_add(struct simd_near *near, size_t first, size_t count) {
     cpu_set_t *node = &near->nodes[near->count++];
@@ -73,6 +82,13 @@ Test(simd_near, nodes_have_their_cpus) {
         cr_assert_eq(CPU_COUNT(&near->nodes[i]), 1);
         cr_assert(CPU_ISSET(i, &near->nodes[i]));
     }
+}
+
+Test(simd_near, a_set_user_id_program_does_not_ask_hwloc) {
+    if (!has_two_cpus()) cr_skip("there are no CPUs 0 and 1");
+    cr_assert_eq(found("numa:2 pu:1")->count, 2);
+    is_secure = true;
+    cr_assert_eq(found("numa:2 pu:1")->count, 0, "hwloc was asked, and reads the environment");
 }
 
 Test(simd_near, nodes_without_a_cpu_that_may_be_used_are_none) {

@@ -134,3 +134,16 @@ Test(cut, the_last_one_does_all_lost_or_not) {
     while (take(1) != UINT32_MAX) taken++;
     cr_expect_eq(taken, 4);
 }
+
+/* A device that was lost, left, and is back by the time the last share looks: it does not come back for its chunks. */
+Test(cut, the_last_one_takes_what_was_left_behind_by_a_device_that_is_well_again) {
+    cut_for(2, (const uint32_t[]){1, 2}, (const double[]){100, 1});
+    cr_expect_eq(take(1), 1);
+    lose(1);
+    cr_expect_eq(take(1), UINT32_MAX, "it takes no more");
+    svmx__health_return(&devices[1].health, 2);
+    cr_expect_eq(take(0), 0);
+    cr_expect_eq(take(0), 2, "however slow");
+    cr_expect_eq(take(0), UINT32_MAX);
+    cr_expect_eq(cut.live, 0);
+}
