@@ -15,9 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* SVMX_FUZZ_SEED, for processes that each try something else, or the seed of always. Never 0: the dice would stand still. */
+static inline uint64_t fuzz_seed(void) {
+    const char *wish = getenv("SVMX_FUZZ_SEED");
+    const uint64_t seed = UINT64_C(20261117) + (wish ? strtoull(wish, NULL, 10) * UINT64_C(0x9e3779b97f4a7c15) : 0);
+    return seed ? seed : 1;
+}
+
 /* xorshift64*: the same numbers everywhere. */
 static inline uint64_t dice64(void) {
-    static uint64_t state = 20261117;
+    static uint64_t state;
+    if (!state) state = fuzz_seed();
     state ^= state >> 12;
     state ^= state << 25;
     state ^= state >> 27;
@@ -31,6 +39,21 @@ static inline size_t below(size_t limit) { return limit ? (size_t)((dice64() >> 
 static inline unsigned long fuzz_rounds(unsigned long usual) {
     const char *wish = getenv("SVMX_FUZZ_ROUNDS");
     return wish ? strtoul(wish, NULL, 10) : usual;
+}
+
+/* For fuzzers that compute much: their usual number, and fewer under a sanitizer, which makes each round some ten times as long. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define FUZZ_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define FUZZ_SANITIZED 1
+#endif
+#endif
+#ifndef FUZZ_SANITIZED
+#define FUZZ_SANITIZED 0
+#endif
+static inline unsigned long fuzz_rounds_or_fewer(unsigned long usual, unsigned long sanitized) {
+    return fuzz_rounds(FUZZ_SANITIZED ? sanitized : usual);
 }
 
 /* What came of the rounds, or of one kind of them. */
