@@ -452,7 +452,8 @@ struct svmx_loop_counts {
  *
  * Runs several iterations as one batch where a device takes that in one submission, and looks at the conditions after: what
  * was computed behind the iteration that counts is dropped, so the results and counts are those of the definition.
- * `body` is not submitted, only read, and may be used again; its tag, policy and timeout hold. `counts` may be NULL. Blocks.
+ * `body` is not submitted, only read, and may be used again; its tenant, tag, policy, timeout, verify and hash hold, and its
+ * hint for each iteration. `counts` may be NULL. Blocks.
  * Errors, with their text in the body: ARGUMENT (NULL, what the text names), STATE (the body was submitted), MEMORY, CLOSED;
  * and as svmx_run: then buffers hold what some iteration gave, each problem's at its own.
  */

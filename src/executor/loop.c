@@ -240,6 +240,7 @@ static enum svmx_status run_window(struct run *run) {
     struct svmx_batch *body = run->plan->body;
     if (!make_room(run)) return svmx__fail(&body->error, SVMX_ERR_MEMORY, "no memory for a loop");
     enum svmx_status status = build_window(run);
+    run->window->hint_ns = body->hint_ns < UINT64_MAX / MOST_WINDOW ? body->hint_ns * run->length : UINT64_MAX;
     if (status == SVMX_OK) status = svmx_batch_replay(run->window);
     if (status != SVMX_OK) return svmx__fail(&body->error, status, "a window of the loop: %s", run->window->error.line);
     for (uint32_t p = 0; p < run->plan->loop->until_count; p++) settle(run, p);
@@ -260,11 +261,15 @@ static enum svmx_status run_windows(struct run *run) {
     return status;
 }
 
-/* What the caller wished for the body holds for its windows. */
+/* What the caller wished for the body holds for its windows. Whose data it is comes first: nothing of a tenant is computed as
+ * another's. */
 static void take_wishes(svmx_batch_t *window, const struct svmx_batch *body) {
+    window->tenant = body->tenant;
     window->tag = body->tag;
     window->policy = body->policy;
     window->timeout_ns = body->timeout_ns;
+    window->verify = body->verify;
+    window->hash = body->hash;
 }
 
 static enum svmx_status run_loop(const struct svmx__loop_plan *plan, struct svmx_loop_end *ends,

@@ -200,6 +200,39 @@ Test(loops, a_window_is_one_submission, .init = fill) {
     svmx_close(executor);
 }
 
+/* ---- wishes ------------------------------------------------------------------------------------------------------------ */
+
+/* What is wished for the body holds for its windows, as their receipts tell. */
+static void expect_wishes(const char *verify, bool hash) {
+    static struct outcome outcome;
+    static struct svmx_receipt receipts[1024];
+    struct scene scene;
+    uint64_t from = 0;
+    size_t count = 0;
+    fake_start();
+    svmx_executor_t *executor = open_fake();
+    scene_open(&scene, executor, 4, &outcome);
+    cr_assert_eq(svmx_batch_set_tag(scene.body, 77), SVMX_OK);
+    cr_assert_eq(svmx_batch_set_verify(scene.body, verify), SVMX_OK);
+    cr_assert_eq(svmx_batch_set_hash(scene.body, hash), SVMX_OK);
+    cr_assert_eq(svmx_loop_run(scene.body, &scene.loop, outcome.ends, NULL), SVMX_OK);
+    for (size_t i = 0; i < 1024; i++) receipts[i].size = sizeof *receipts;
+    cr_assert_eq(svmx_receipts_read(executor, &from, receipts, 1024, &count), SVMX_OK);
+    cr_assert_gt(count, 0);
+    for (size_t i = 0; i < count; i++) {
+        cr_assert_eq(receipts[i].tag, 77);
+        cr_assert_eq(receipts[i].result_hash != 0, hash, "receipt %zu", i);
+        if (receipts[i].device == 0)
+            cr_assert_eq((receipts[i].flags & SVMX_RECEIPT_COMPARED) != 0, strcmp(verify, "full") == 0);
+    }
+    scene_close(&scene);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+Test(loops, verify_of_the_body_holds, .init = fill) { expect_wishes("full", false); }
+Test(loops, hash_of_the_body_holds, .init = fill) { expect_wishes("off", true); }
+
 /* ---- devices that fail ---------------------------------------------------------------------------------------------------- */
 
 static void fail_each(enum fake_call call, enum svmx_status how, unsigned times) {

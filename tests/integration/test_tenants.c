@@ -60,6 +60,56 @@ static void run_for(svmx_executor_t *executor, uint64_t tenant) {
     svmx_batch_destroy(batch);
 }
 
+/* A loop over secrets of a tenant, of four iterations. */
+static void loop_for(svmx_executor_t *executor, uint64_t tenant) {
+    enum { COUNT = BYTES / sizeof(float) };
+    static unsigned char secret[BYTES];
+    svmx_batch_t *body = batch_of_tenant(executor, tenant);
+    svmx_buffer_t *state;
+    struct svmx_loop_end end;
+    cr_assert_eq(svmx_buffer_create(executor, BYTES, &state), SVMX_OK);
+    memset(secret, SECRET, sizeof secret);
+    cr_assert_eq(svmx_buffer_write(state, 0, secret, BYTES), SVMX_OK);
+    const struct svmx_arg x = svmx_view(SVMX_F32, state, 0, COUNT);
+    const struct svmx_arg twice[] = {svmx_out_passing(SVMX_F32, COUNT), x, svmx_in(SVMX_F32, secret, COUNT)};
+    const struct svmx_arg most[] = {svmx_out_passing(SVMX_F32, 1), svmx_result_of(SVMX_F32, 0, 0), x};
+    cr_assert_eq(svmx_batch_add(body, SVMX_OP_VEC_ADD_F32, twice, 3), SVMX_OK, "%s", svmx_batch_error(body));
+    cr_assert_eq(svmx_batch_add(body, SVMX_OP_MAX_ABS_DIFF_F32, most, 3), SVMX_OK, "%s", svmx_batch_error(body));
+    const struct svmx_carry carry = {0, 0, state, 0};
+    const struct svmx_until until = {.task = 1, .kind = SVMX_UNTIL_BELOW, .limit = -1};
+    const struct svmx_loop loop = {.size = sizeof loop,
+                                   .carries = &carry,
+                                   .untils = &until,
+                                   .carry_count = 1,
+                                   .until_count = 1,
+                                   .max_iterations = 4,
+                                   .check_every = 2};
+    cr_assert_eq(svmx_loop_run(body, &loop, &end, NULL), SVMX_OK, "%s", svmx_batch_error(body));
+    cr_assert_eq(end.iterations, 4);
+    svmx_buffer_destroy(state);
+    svmx_batch_destroy(body);
+}
+
+/* Its windows are the tenant's: memory is cleared behind them, and nothing of it is in the heap, which is everybody's. */
+Test(tenants, a_loop_computes_as_the_tenant_of_its_body) {
+    svmx_executor_t *executor = open_warm(0);
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, BYTES / sizeof(float)), SVMX_OK);
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_MAX_ABS_DIFF_F32, BYTES / sizeof(float)), SVMX_OK);
+    const struct svmx__heap *heap = &svmx__life_of(&executor->devices[0])->heap;
+    loop_for(executor, 1);
+    cr_assert_null(heap->memory, "of a tenant's loop nothing is in the heap");
+    const unsigned before = fake.fills;
+    loop_for(executor, 1);
+    cr_assert_eq(fake.fills, before, "the same tenant");
+    loop_for(executor, 2);
+    cr_assert_gt(fake.fills, before, "memory of the device is cleared");
+    cr_assert_lt(secrets_in(executor, 0), BYTES / 16, "examples of the library's own may hold some such bytes");
+    loop_for(executor, 0);
+    cr_assert_not_null(heap->memory, "or this shows nothing");
+    svmx_close(executor);
+    expect_all_returned();
+}
+
 /* Inputs and outputs on the device: two fills, and guards anew, which are two more. */
 Test(tenants, memory_of_the_device_is_cleared_when_the_tenant_changes) {
     svmx_executor_t *executor = open_warm(0);

@@ -202,6 +202,42 @@ Test(verify, wrong_bytes_of_one_task_of_many_are_found) {
     close_clean(executor);
 }
 
+/* A loop that is to be verified, on a device that is wrong. */
+Test(verify, each_window_of_a_loop_is_compared_if_its_body_is_to_be) {
+    enum { ITERATIONS = 6 };
+    svmx_executor_t *executor = open_warm("off");
+    float state[TRIAL_ITEMS] = {0}, one[TRIAL_ITEMS];
+    svmx_buffer_t *buffer;
+    svmx_batch_t *body;
+    struct svmx_loop_end end;
+    for (int i = 0; i < TRIAL_ITEMS; i++) one[i] = 1;
+    cr_assert_eq(svmx_buffer_create(executor, sizeof state, &buffer), SVMX_OK);
+    cr_assert_eq(svmx_batch_create(executor, &body), SVMX_OK);
+    cr_assert_eq(svmx_batch_set_verify(body, "full"), SVMX_OK);
+    const struct svmx_arg x = svmx_view(SVMX_F32, buffer, 0, TRIAL_ITEMS);
+    const struct svmx_arg sum[] = {svmx_out_passing(SVMX_F32, TRIAL_ITEMS), x, svmx_in(SVMX_F32, one, TRIAL_ITEMS)};
+    const struct svmx_arg most[] = {svmx_out_passing(SVMX_F32, 1), svmx_result_of(SVMX_F32, 0, 0), x};
+    cr_assert_eq(svmx_batch_add(body, SVMX_OP_VEC_ADD_F32, sum, 3), SVMX_OK);
+    cr_assert_eq(svmx_batch_add(body, SVMX_OP_MAX_ABS_DIFF_F32, most, 3), SVMX_OK);
+    const struct svmx_carry carry = {0, 0, buffer, 0};
+    const struct svmx_until until = {.task = 1, .kind = SVMX_UNTIL_BELOW, .limit = 0};
+    const struct svmx_loop loop = {.size = sizeof loop,
+                                   .carries = &carry,
+                                   .untils = &until,
+                                   .carry_count = 1,
+                                   .until_count = 1,
+                                   .max_iterations = ITERATIONS,
+                                   .check_every = 2};
+    fake.wrong_bytes = true;
+    cr_assert_eq(svmx_loop_run(body, &loop, &end, NULL), SVMX_OK, "%s", svmx_batch_error(body));
+    cr_assert_eq(svmx_buffer_read(buffer, 0, state, sizeof state), SVMX_OK);
+    for (int i = 0; i < TRIAL_ITEMS; i++) cr_assert_eq(state[i], (float)ITERATIONS, "%d: %g", i, (double)state[i]);
+    cr_assert_gt(stats_of(executor).differed, 0, "or the device was not wrong");
+    svmx_batch_destroy(body);
+    svmx_buffer_destroy(buffer);
+    close_clean(executor);
+}
+
 /* ---- the setting ------------------------------------------------------------------------------------------------- */
 
 Test(verify, what_may_be_said) {
