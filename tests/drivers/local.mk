@@ -52,7 +52,7 @@ EXTRA_LTLIBRARIES += %D%/ze_cpu/libze_cpu.la %D%/ze_cpu/ze_cpu.la %D%/ze_cpu/ze_
 	%D%/ze_cpu/list.c \
 	%D%/ze_cpu/memory.c \
 	%D%/ze_cpu/module.c \
-	%D%/ze_cpu/newer.h %D%/ze_cpu/use.h \
+	%D%/ze_cpu/content.h %D%/ze_cpu/newer.h %D%/ze_cpu/use.h \
 	%D%/ze_cpu/object.c \
 	%D%/ze_cpu/queue.c \
 	%D%/ze_cpu/report.c \

@@ -28,7 +28,7 @@ criterion_suites += \
 	%D%/test_trial \
 	%D%/test_verify \
 	%D%/test_window
-EXTRA_DIST += %D%/abandons.h %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/trial.h
+EXTRA_DIST += %D%/abandons.h %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/spirv_of.h %D%/trial.h
 
 if BUILD_METRICS
 criterion_suites += %D%/test_metrics

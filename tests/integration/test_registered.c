@@ -1,6 +1,7 @@
 /*
  * test_registered.c: operations that a program registered, on devices: the reference code, SIMD with several threads, a
- * made-up device that "compiles" their code, and every other device of this machine.
+ * made-up device that "compiles" their code, and real drivers: PoCL, Rusticl and oclgrind, which compile OpenCL C, the test
+ * driver of Level Zero, which takes SPIR-V, and whatever else this machine has.
  *
  * Wrong device code is found by the comparison with `run` and is off on that device only; code that does not compile
  * likewise, with what the compiler said in the log; and no batch fails for it.
@@ -9,13 +10,18 @@
  */
 #include "fake.h"
 #include "mix_op.h"
+#include "spirv_of.h"
 
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <fenv.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum { TASKS = 60, MAX_ITEMS = 3000, MAX_TARGETS = 16 };
+static const char *const ze_cpu_names[] = {"registered-right", "registered-wrong", "registered-broken", NULL};
+#include "../drivers/ze_cpu/content.h"
+
+enum { TASKS = 60, MAX_ITEMS = 3000, MAX_TARGETS = 16, TRIES = 1500 };
 
 /* ---- the log ------------------------------------------------------------------------------------------------- */
 
@@ -109,7 +115,7 @@ static struct svmx_receipt run_tasks(svmx_executor_t *executor, uint32_t op, uin
 
 /* Runs until the device answers; it may be compiling at first, and another answers. False: it never did. */
 static bool comes_to_serve(svmx_executor_t *executor, uint32_t op, uint32_t device) {
-    for (uint32_t seed = 1; seed < 400; seed++) {
+    for (uint32_t seed = 1; seed < TRIES; seed++) {
         const struct svmx_receipt receipt = run_tasks(executor, op, seed);
         if (receipt.device == device && !receipt.redone) return true;
         usleep(20000);
@@ -121,7 +127,7 @@ static bool comes_to_serve(svmx_executor_t *executor, uint32_t op, uint32_t devi
 static void goes_off(svmx_executor_t *executor, uint32_t op, const char *name) {
     char off[64];
     (void)snprintf(off, sizeof off, "%s on ", name);
-    for (uint32_t seed = 1; seed < 400 && !was_logged(off); seed++) {
+    for (uint32_t seed = 1; seed < TRIES && !was_logged(off); seed++) {
         (void)run_tasks(executor, op, seed);
         usleep(20000);
     }
@@ -390,14 +396,81 @@ Test(registered, after_close_nobody_calls_it) {
     cr_assert_eq(host->reference(host, "sha256", NULL, 3), SVMX_OK);
 }
 
-/* ---- every other device of this machine ---------------------------------------------------------------------- */
+/* ---- real drivers --------------------------------------------------------------------------------------------- */
+
+/* A backend on a driver of its own; "others": whatever else this machine has. */
+struct driver {
+    const char *name, *backends, *file, *package;
+};
+
+static const struct driver drivers[] = {
+    {"pocl", "+opencl:0,stop", "/etc/OpenCL/vendors/pocl.icd", "pocl-opencl-icd"},
+    {"rusticl", "+opencl:0,stop", "/etc/OpenCL/vendors/rusticl.icd", "mesa-opencl-icd"},
+    {"oclgrind", "+opencl:0,stop", "/usr/lib/oclgrind/liboclgrind-rt-icd.so", "oclgrind"},
+    {"ze_cpu", "+levelzero:0,stop", NULL, NULL},
+    {"others", NULL, NULL, NULL}};
+enum { DRIVERS = sizeof drivers / sizeof *drivers };
+
+struct choice {
+    unsigned driver;
+};
+
+static struct criterion_test_params each_driver(void) {
+    static struct choice choices[DRIVERS];
+    for (unsigned i = 0; i < DRIVERS; i++) choices[i].driver = i;
+    return cr_make_param_array(struct choice, choices, DRIVERS);
+}
+
+static bool is_levelzero(const struct driver *driver) { return strcmp(driver->name, "ze_cpu") == 0; }
+
+static void use_levelzero(const char *test) {
+    char name[64];
+    const char *missing = ze_cpu_missing();
+    if (missing) cr_skip_test("%s", missing);
+    if (spirv_missing()) cr_skip_test("%s", spirv_missing());
+    (void)snprintf(name, sizeof name, "registered-%s", test);
+    ze_cpu_use(name);
+    cr_assert_eq(setenv("ZE_CPU_STRICT", "1", 1), 0);
+}
+
+static void use_opencl(const struct driver *driver) {
+    const char *sanitizer = getenv("SVMX_TEST_SANITIZER"), *folder = getenv("SVMX_TEST_BACKEND_PATH");
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/opencl.so", folder ? folder : "");
+    if (sanitizer && strstr(sanitizer, "thread")) cr_skip_test("the thread sanitizer does not know drivers' threads");
+    if (access(path, F_OK) != 0) cr_skip_test("this build has no opencl.so");
+    if (access(driver->file, R_OK) != 0) cr_skip_test("there is no %s (package %s)", driver->file, driver->package);
+    cr_assert_eq(setenv("OCL_ICD_VENDORS", driver->file, 1), 0);
+    cr_assert_eq(setenv("RUSTICL_ENABLE", "llvmpipe", 1), 0);
+}
+
+/* Looks for drivers as a program would that is not a test. */
+static void use_machine(void) {
+    const char *users = getenv("SVMX_TEST_OPENCL_VENDORS");
+    if (users && *users)
+        (void)setenv("OCL_ICD_VENDORS", users, 1);
+    else
+        (void)unsetenv("OCL_ICD_VENDORS");
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------------------- */
 
 struct target {
     char backends[64], name[64];
 };
 
-/* Devices that are neither SIMD nor the reference. */
-static unsigned find_targets(struct target *targets) {
+static bool is_known(const struct svmx_device *device) {
+    static const char *const platforms[] = {"Portable Computing Language", "rusticl", "Oclgrind"};
+    static const char *const backends[] = {"simd", "reference", "sim"};
+    bool known = (device->flags & SVMX_DEVICE_TEST) != 0;
+    for (size_t i = 0; i < 3; i++)
+        known |= strncmp(device->driver, platforms[i], strlen(platforms[i])) == 0 ||
+                 strcmp(device->backend, backends[i]) == 0;
+    return known;
+}
+
+/* Devices that no other driver of the list has. */
+static unsigned find_others(struct target *targets) {
     svmx_executor_t *executor = open_logged((struct svmx_options){.backends = ""});
     unsigned count = 0, index = 0;
     char last[32] = "";
@@ -406,7 +479,7 @@ static unsigned find_targets(struct target *targets) {
         cr_assert_eq(svmx_device_get(executor, i, &device), SVMX_OK);
         index = strcmp(last, device.backend) == 0 ? index + 1 : 0;
         (void)snprintf(last, sizeof last, "%s", device.backend);
-        if (strcmp(device.backend, "simd") == 0 || strcmp(device.backend, "reference") == 0) continue;
+        if (is_known(&device)) continue;
         (void)snprintf(targets[count].backends, sizeof targets->backends, "+%.32s:%u,stop", device.backend, index);
         (void)snprintf(targets[count++].name, sizeof targets->name, "%s", device.name);
     }
@@ -414,46 +487,96 @@ static unsigned find_targets(struct target *targets) {
     return count;
 }
 
-/* Calls `test` with an executor of each of them and the reference code. */
-static void on_each(void (*test)(svmx_executor_t *executor, const struct target *target)) {
+static unsigned find_targets(const struct driver *driver, const char *test, struct target *targets) {
+    if (is_levelzero(driver)) {
+        use_levelzero(test);
+    } else if (driver->file) {
+        use_opencl(driver);
+    } else {
+        use_machine();
+        return find_others(targets);
+    }
+    (void)snprintf(targets[0].backends, sizeof targets->backends, "%s", driver->backends);
+    (void)snprintf(targets[0].name, sizeof targets->name, "%s", driver->name);
+    return 1;
+}
+
+typedef void (*test_fn)(svmx_executor_t *executor, const struct target *target, bool spirv);
+
+/* Calls it with an executor of each device and the reference code. */
+static void on_each(const struct choice *choice, const char *name, test_fn test) {
     struct target targets[MAX_TARGETS];
-    const unsigned count = find_targets(targets);
+    const struct driver *driver = &drivers[choice->driver];
+    const unsigned count = find_targets(driver, name, targets);
     if (!count) cr_skip_test("this machine has no device but the CPU itself");
     for (unsigned i = 0; i < count; i++) {
         lines.text[0] = '\0';
         svmx_executor_t *executor =
             open_logged((struct svmx_options){.backends = targets[i].backends, .timeout_ms = 600000});
-        test(executor, &targets[i]);
+        test(executor, &targets[i], is_levelzero(driver));
         svmx_close(executor);
     }
 }
 
-static void expect_right_code_to_serve(svmx_executor_t *executor, const struct target *target) {
-    struct svmx_op_def def = mix_def("mix_u32", MIX_CODE("mix_u32", "a[i] * k + rotate(b[i], 5u)"));
+/* ---- what they do ----------------------------------------------------------------------------------------------- */
+
+/* Right code for a kernel, as the text that it is or, where the driver has no compiler, compiled here. */
+#define RIGHT(name) MIX_CODE(name, "a[i] * k + rotate(b[i], 5u)")
+
+static struct svmx_op_def def_of(const char *name, const char *code, bool spirv) {
+    struct svmx_op_def def = mix_def(name, spirv ? NULL : code);
+    if (spirv) def.spirv = spirv_of(code, &def.spirv_bytes);
+    return def;
+}
+
+/* What the executor took was copied: it is freed before it is used. */
+static uint32_t register_code(svmx_executor_t *executor, struct svmx_op_def def) {
+    const uint32_t op = register_mix(executor, &def);
+    free((void *)(uintptr_t)def.spirv);
+    return op;
+}
+
+static void expect_right_code_to_serve(svmx_executor_t *executor, const struct target *target, bool spirv) {
+    struct svmx_op_def def = def_of("mix_u32", RIGHT("mix_u32"), spirv);
     def.known = mix_known;
     def.known_count = 1;
-    const uint32_t op = register_mix(executor, &def);
+    const uint32_t op = register_code(executor, def);
     cr_assert(comes_to_serve(executor, op, 0), "%s never answered:\n%s", target->name, lines.text);
+    cr_assert(!was_logged(" is off"), "%s", lines.text);
 }
 
-static void expect_wrong_code_to_go_off(svmx_executor_t *executor, const struct target *target) {
-    const struct svmx_op_def wrong = mix_def("wrong_mix", MIX_CODE("wrong_mix", "a[i] * k + rotate(b[i], 6u)"));
-    const struct svmx_op_def right = mix_def("mix_u32", MIX_CODE("mix_u32", "a[i] * k + rotate(b[i], 5u)"));
-    const uint32_t bad = register_mix(executor, &wrong), good = register_mix(executor, &right);
+static void expect_the_other_to_serve(svmx_executor_t *executor, const struct target *target, bool spirv) {
+    const uint32_t good = register_code(executor, def_of("mix_u32", RIGHT("mix_u32"), spirv));
+    cr_assert(comes_to_serve(executor, good, 0), "%s: right code is off as well:\n%s", target->name, lines.text);
+}
+
+static void expect_wrong_code_to_go_off(svmx_executor_t *executor, const struct target *target, bool spirv) {
+    const char *code = MIX_CODE("wrong_mix", "a[i] * k + rotate(b[i], 6u)");
+    const uint32_t bad = register_code(executor, def_of("wrong_mix", code, spirv));
     goes_off(executor, bad, "wrong_mix");
     cr_assert(was_logged("wrong_mix gives wrong bytes"), "%s", lines.text);
-    cr_assert(comes_to_serve(executor, good, 0), "%s: right code is off as well:\n%s", target->name, lines.text);
+    expect_the_other_to_serve(executor, target, spirv);
 }
 
-static void expect_broken_code_to_go_off(svmx_executor_t *executor, const struct target *target) {
-    const struct svmx_op_def broken = mix_def("broken_mix", MIX_CODE("broken_mix", "a[i] * undeclared_number"));
-    const struct svmx_op_def right = mix_def("mix_u32", MIX_CODE("mix_u32", "a[i] * k + rotate(b[i], 5u)"));
-    const uint32_t bad = register_mix(executor, &broken), good = register_mix(executor, &right);
+/* Text that does not compile; a module that has another kernel. */
+static void expect_broken_code_to_go_off(svmx_executor_t *executor, const struct target *target, bool spirv) {
+    const char *code = spirv ? RIGHT("another") : MIX_CODE("broken_mix", "a[i] * undeclared_number");
+    const uint32_t bad = register_code(executor, def_of("broken_mix", code, spirv));
     goes_off(executor, bad, "broken_mix");
-    cr_assert(was_logged("undeclared_number"), "the compiler's words are not in the log:\n%s", lines.text);
-    cr_assert(comes_to_serve(executor, good, 0), "%s: right code is off as well:\n%s", target->name, lines.text);
+    cr_assert(was_logged(spirv ? "no kernel broken_mix" : "undeclared_number"),
+              "the compiler's words are not in the log:\n%s", lines.text);
+    expect_the_other_to_serve(executor, target, spirv);
 }
 
-Test(registered, right_code_on_every_other_device) { on_each(expect_right_code_to_serve); }
-Test(registered, wrong_code_on_every_other_device) { on_each(expect_wrong_code_to_go_off); }
-Test(registered, broken_code_on_every_other_device) { on_each(expect_broken_code_to_go_off); }
+ParameterizedTestParameters(registered, right_code_on_every_driver) { return each_driver(); }
+ParameterizedTest(struct choice *choice, registered, right_code_on_every_driver) {
+    on_each(choice, "right", expect_right_code_to_serve);
+}
+ParameterizedTestParameters(registered, wrong_code_on_every_driver) { return each_driver(); }
+ParameterizedTest(struct choice *choice, registered, wrong_code_on_every_driver) {
+    on_each(choice, "wrong", expect_wrong_code_to_go_off);
+}
+ParameterizedTestParameters(registered, broken_code_on_every_driver) { return each_driver(); }
+ParameterizedTest(struct choice *choice, registered, broken_code_on_every_driver) {
+    on_each(choice, "broken", expect_broken_code_to_go_off);
+}
