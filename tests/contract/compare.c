@@ -124,8 +124,12 @@ static void check_task(const struct pair *pair, const struct task *task, size_t 
     }
 }
 
-/* All tasks as one batch. */
-static void run_on(const struct pair *pair, struct task *tasks, size_t count) {
+enum svmx_status submit_and_wait(svmx_batch_t *batch) {
+    const enum svmx_status status = svmx_submit(batch, 0);
+    return status == SVMX_OK ? svmx_wait(batch, UINT64_MAX) : status;
+}
+
+void run_batch(const struct pair *pair, struct task *tasks, size_t count, enum svmx_status (*run)(svmx_batch_t *)) {
     svmx_batch_t *batch = pair->tested_batch;
     cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
     for (size_t t = 0; t < count; t++) {
@@ -133,14 +137,14 @@ static void run_on(const struct pair *pair, struct task *tasks, size_t count) {
         cr_assert_eq(svmx_batch_add(batch, tasks[t].op.id, tasks[t].args, tasks[t].op.param_count), SVMX_OK, "%s: %s",
                      tasks[t].op.name, svmx_batch_error(batch));
     }
-    cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert_eq(run(batch), SVMX_OK, "%s: %s", pair->name, svmx_batch_error(batch));
     check_receipts(pair);
     for (size_t t = 0; t < count; t++) check_task(pair, &tasks[t], t);
 }
 
 /* On the tested executor and on all that run the same; frees the tasks. */
 static void run_and_compare(const struct pair *pair, struct task *tasks, size_t count) {
-    for (; pair; pair = pair->also) run_on(pair, tasks, count);
+    for (; pair; pair = pair->also) run_batch(pair, tasks, count, svmx_run);
     for (size_t t = 0; t < count; t++) task_free(&tasks[t]);
 }
 

@@ -56,6 +56,10 @@ struct svmx_op op_at(const struct pair *pair, uint32_t index);
 void run_one(struct pair *pair, const struct svmx_op *op, uint64_t size, enum style style, uint64_t seed,
              unsigned shift);
 
+/* Tasks as one batch of the tested executor; `run` is svmx_run or does the like. The tasks stay the caller's. */
+void run_batch(const struct pair *pair, struct task *tasks, size_t count, enum svmx_status (*run)(svmx_batch_t *));
+enum svmx_status submit_and_wait(svmx_batch_t *batch);
+
 /* ---- comparisons ---- */
 /* Of dear operations a few tasks; from then on they are left out. */
 void few_of(struct pair *pair, bool (*is_dear)(const struct svmx_op *op));

@@ -2,6 +2,10 @@ criterion_suites += %D%/contract
 %C%_contract_SOURCES = %D%/contract.c %D%/compare.c %D%/compare.h %D%/tasks.c %D%/tasks.h src/cli/wild.c src/cli/wild.h
 %C%_contract_LDADD = libsvmx.la $(CRITERION_LIBS)
 
+criterion_suites += %D%/shuffled
+%C%_shuffled_SOURCES = %D%/shuffled.c %D%/compare.c %D%/compare.h %D%/tasks.c %D%/tasks.h src/cli/wild.c src/cli/wild.h
+%C%_shuffled_LDADD = libsvmx.la $(CRITERION_LIBS)
+
 criterion_suites += %D%/chains
 %C%_chains_SOURCES = %D%/chains.c %D%/compare.c %D%/compare.h %D%/tasks.c %D%/tasks.h src/cli/wild.c src/cli/wild.h
 %C%_chains_LDADD = libsvmx.la $(CRITERION_LIBS)
