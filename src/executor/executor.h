@@ -391,9 +391,11 @@ static inline unsigned char *svmx__staged_outputs(const struct svmx__part *part)
 
 /* In how many. */
 uint32_t svmx__slice_count(const struct svmx__part *part);
-/* The first task of a piece, of so many; the number of tasks for piece = count. Pieces are alike in units, as far as tasks
- * allow, and none is empty. */
-uint32_t svmx__slice_at(const struct svmx__part *part, uint32_t piece, uint32_t count);
+/* Are tasks cut for so many? */
+bool svmx__slices_within(const struct svmx__part *part, uint32_t count);
+/* The first task of a piece, of so many, or its first unit if tasks are cut; the end for piece = count. Pieces are alike in
+ * units, as far as tasks allow, and none is empty. */
+uint64_t svmx__slice_at(const struct svmx__part *part, uint32_t piece, uint32_t count);
 
 /* ---- deadline.c ---- */
 

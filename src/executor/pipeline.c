@@ -77,7 +77,8 @@ static enum svmx_status end_stages(struct svmx__part *part, enum svmx_status so_
 /* One of so many pieces of a part as a part of its own, on the same device. `room` is for it alone. */
 static struct svmx__part slice(const struct svmx__part *part, uint32_t piece, uint32_t count, struct svmx__room room) {
     struct svmx__part sliced = *part;
-    svmx__lay(&sliced, svmx__slice_at(part, piece, count), svmx__slice_at(part, piece + 1, count), false, &room);
+    svmx__lay(&sliced, svmx__slice_at(part, piece, count), svmx__slice_at(part, piece + 1, count),
+              svmx__slices_within(part, count), &room);
     sliced.pipeline = NULL;
     sliced.launches = sliced.readbacks = 0;
     return sliced;
@@ -100,10 +101,12 @@ static enum svmx_status run_at_once(struct svmx__part *part);
 
 /* In several submissions, one after another. Of those before one that fails nothing counts: all is redone. */
 static enum svmx_status run_pieces(struct svmx__part *part, uint32_t count) {
-    const struct svmx__room room = {.units = malloc(((size_t)part->task_count + 1) * sizeof(uint64_t))};
+    const size_t tasks = part->task_count, rows = svmx__slices_within(part, count) ? tasks * part->op->param_count : 0;
+    struct svmx__room room = {.slots = malloc(rows * sizeof *room.slots + (tasks + 1) * sizeof *room.units)};
     const uint32_t launches = part->launches, readbacks = part->readbacks;
     uint64_t first_ns = part->dispatch_ns;
-    if (!room.units) return SVMX_ERR_MEMORY;
+    if (!room.slots) return SVMX_ERR_MEMORY;
+    room.units = (uint64_t *)(void *)(room.slots + rows);
     enum svmx_status status = SVMX_OK;
     part->compared = true; /* if each of them is */
     part->timing = (struct svmx_timing){.size = sizeof part->timing};
@@ -119,7 +122,7 @@ static enum svmx_status run_pieces(struct svmx__part *part, uint32_t count) {
         part->launches = launches;
         part->readbacks = readbacks;
     }
-    free(room.units);
+    free(room.slots);
     return status;
 }
 

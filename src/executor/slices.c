@@ -3,31 +3,46 @@
  * held up by one command, and a device that hangs is noticed sooner.
  *
  *   what the model expects of the launch, on the device      > 100 ms: as many submissions as there are 100 ms in it
- *   where                                                    between tasks only: a task is one launch, and whole
+ *   where                                                    between tasks; within them, if there are fewer tasks than
+ *                                                            submissions and items of the operation are independent (lay.h)
  *
- * Not cut: what is not known yet; a single task; results that are left to the library, which are one piece of memory; chains
- * and stretches; and what computes in host memory, where a launch holds up nobody. Called by pipeline.c.
+ * Not cut: what is not known yet; a single task of any other operation, whose launch is whole; results that are left to the
+ * library, which are one piece of memory; chains and stretches; and what computes in host memory, where a launch holds up
+ * nobody. Called by pipeline.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
+#include "executor/lay.h"
 #include "executor/stages.h"
 
 #define SUBMISSION_NS 100e6
+enum { MOST = 1 << 20 }; /* submissions: a model that expects a day for a launch is wrong */
+
+/* Inputs in the library's memory would be copied as a whole for each piece. */
+static uint64_t most_of(const struct svmx__part *part) {
+    const uint64_t within = part->batch->blocks ? 0 : svmx__cuts_within(part);
+    return within > part->task_count ? within : part->task_count;
+}
 
 uint32_t svmx__slice_count(const struct svmx__part *part) {
     const struct svmx_executor *executor = part->device->executor;
     struct svmx__cost cost;
-    if (part->device->host_memory || part->task_count < 2 || part->library_bytes || part->links || part->stretched)
-        return 1;
+    if (part->device->host_memory || part->library_bytes || part->links || part->stretched) return 1;
     if (!part->batch || part->device->id >= executor->routed) return 1;
+    const uint64_t most = most_of(part);
+    if (most < 2) return 1;
     svmx__model_cost(&executor->model, part->op->id, part->device->id, &part->question.load, &cost);
     const double pieces = (cost.transfer_ns + cost.compute_ns) / SUBMISSION_NS;
     if (cost.kind == SVMX__GUESSED || pieces <= 1) return 1;
-    return pieces < part->task_count ? (uint32_t)pieces + 1 : part->task_count;
+    const uint64_t wanted = pieces < MOST ? (uint64_t)pieces + 1 : MOST;
+    return (uint32_t)(wanted < most ? wanted : most);
 }
 
-uint32_t svmx__slice_at(const struct svmx__part *part, uint32_t piece, uint32_t count) {
+bool svmx__slices_within(const struct svmx__part *part, uint32_t count) { return count > part->task_count; }
+
+uint64_t svmx__slice_at(const struct svmx__part *part, uint32_t piece, uint32_t count) {
+    if (svmx__slices_within(part, count)) return svmx__cut_begin(part, count, piece, true);
     if (piece == count) return part->task_count;
     const double units = (double)part->units * piece / count;
     uint32_t low = piece, high = part->task_count - (count - piece); /* each has a task at least */

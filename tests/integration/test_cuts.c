@@ -86,7 +86,36 @@ Test(cuts, long_work_goes_in_several_submissions) {
     svmx_close(executor);
 }
 
-Test(cuts, a_task_is_whole) {
+/* One task of an operation whose items are independent is cut between items. */
+Test(cuts, a_long_elementwise_task_goes_in_several_submissions) {
+    enum { MANY = 5000 };
+    static float in[MANY], sum[MANY];
+    svmx_batch_t *batch;
+    fake_start();
+    svmx_executor_t *executor = open_learning();
+    for (int i = 0; i < MANY; i++) in[i] = (float)i;
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    cr_assert_eq(svmx_vec_add_f32(batch, sum, in, in, MANY), SVMX_OK);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    for (int i = 0; i < 9 && receipt.launches < 2; i++) {
+        if (i == 2) fake.delay_ms = LONG_MS;
+        memset(sum, 0, sizeof sum);
+        const unsigned launches = fake_count(&fake.launches);
+        cr_assert_eq(svmx_run(batch), SVMX_OK);
+        for (int k = 0; k < MANY; k++) cr_assert_eq(sum[k], 2 * in[k], "run %d, item %d", i, k);
+        cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+        cr_assert_eq(receipt.device, 0);
+        cr_assert_eq(receipt.redone, 0);
+        cr_assert_eq(receipt.copied_bytes, 3 * sizeof sum);
+        if (i > 0) cr_assert_eq(receipt.launches, fake_count(&fake.launches) - launches);
+        cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    }
+    cr_assert_gt(receipt.launches, 1, "never cut, although a launch takes %d ms", LONG_MS);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
+Test(cuts, a_task_that_is_too_small_to_cut_is_whole) {
     fake_start();
     svmx_executor_t *executor = open_learning();
     svmx_batch_t *batch = make_batch(executor, 1);
@@ -110,7 +139,8 @@ Test(cuts, between_tasks_and_nowhere_else) {
     static const uint64_t units[][6] = {
         {0, 1, 2, 3, 4, 5}, {0, 100, 101, 102, 103, 104}, {0, 1, 2, 3, 4, 104}, {0, 0, 0, 0, 0, 0}, {0, 5, 5, 5, 5, 5}};
     for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
-        const struct svmx__part part = {.task_count = 5, .first_unit = units[k], .units = units[k][5]};
+        static const struct svmx__op whole;
+        const struct svmx__part part = {.op = &whole, .task_count = 5, .first_unit = units[k], .units = units[k][5]};
         for (uint32_t count = 1; count <= 5; count++) {
             cr_assert_eq(svmx__slice_at(&part, 0, count), 0);
             cr_assert_eq(svmx__slice_at(&part, count, count), 5);
@@ -121,6 +151,23 @@ Test(cuts, between_tasks_and_nowhere_else) {
     }
     const struct svmx__part even = {.task_count = 5, .first_unit = units[0], .units = 5};
     cr_assert_eq(svmx__slice_at(&even, 1, 2), 3);
+}
+
+/* Within tasks: alike, none empty, at multiples of 64 where elements are. */
+Test(cuts, within_tasks_where_items_are_independent) {
+    static const struct svmx__op elements = {.elementwise = true}, items = {.itemwise = true};
+    static const uint64_t units[] = {0, 700, 1000};
+    for (uint32_t count = 3; count <= 15; count++) {
+        const struct svmx__part some = {.op = &elements, .task_count = 2, .first_unit = units, .units = 1000},
+                                others = {.op = &items, .task_count = 2, .first_unit = units, .units = 1000};
+        cr_assert(svmx__slices_within(&some, count));
+        cr_assert_eq(svmx__slice_at(&some, count, count), 1000);
+        for (uint32_t i = 0; i < count; i++) {
+            cr_assert_eq(svmx__slice_at(&some, i, count) % 64, 0);
+            cr_assert_lt(svmx__slice_at(&some, i, count), svmx__slice_at(&some, i + 1, count));
+            cr_assert_lt(svmx__slice_at(&others, i, count), svmx__slice_at(&others, i + 1, count));
+        }
+    }
 }
 
 /* A device that fails in the midst of it is one failure, and everything is redone. */
