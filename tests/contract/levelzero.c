@@ -14,14 +14,17 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "../../plugins/kernels/catalog.h"
-#include "../drivers/ze_cpu/use.h"
 #include "compare.h"
 
 #include <criterion/criterion.h>
-#include <criterion/hooks.h>
 #include <criterion/parameterized.h>
 #include <string.h>
 #include <svmx/ops.h>
+
+static const char *const ze_cpu_names[] = {"pocl",      "oclgrind",  "integrated", "three",     "shuffle-0",
+                                           "shuffle-1", "shuffle-2", "shuffle-3",  "shuffle-4", "shuffle-5",
+                                           "shuffle-6", "shuffle-7", "shuffle-8",  "shuffle-9", NULL};
+#include "../drivers/ze_cpu/content.h"
 
 /* ---- the driver ------------------------------------------------------------------------------------------------------ */
 
@@ -32,39 +35,6 @@ static void use(const char *name) {
     ze_cpu_use(name);
     setenv("ZE_CPU_STRICT", "1", 1);
     setenv("SUPERVM_TIMEOUT_MS", "60000", 1); /* PoCL compiles at the first launch */
-}
-
-static const char *const names[] = {"pocl",      "oclgrind",  "integrated", "three",     "shuffle-0",
-                                    "shuffle-1", "shuffle-2", "shuffle-3",  "shuffle-4", "shuffle-5",
-                                    "shuffle-6", "shuffle-7", "shuffle-8",  "shuffle-9"};
-enum { NAMES = sizeof names / sizeof *names };
-
-static void remove_old(void) {
-    char path[ZE_CPU_PATH];
-    for (size_t i = 0; i < NAMES; i++) {
-        ze_cpu_count_path(path, names[i]);
-        (void)unlink(path);
-        ze_cpu_report_path(path, names[i]);
-        (void)unlink(path);
-    }
-}
-
-ReportHook(PRE_ALL)(struct criterion_test_set *tests) {
-    (void)tests;
-    remove_old();
-}
-
-/* A test that was skipped or that failed may have no counts: it is told of in the usual way. */
-ReportHook(POST_ALL)(struct criterion_global_stats *stats) {
-    const bool all_ran = stats->tests_skipped == 0 && stats->tests_failed == 0;
-    bool content = true;
-    for (size_t i = 0; i < NAMES; i++) {
-        char path[ZE_CPU_PATH];
-        ze_cpu_count_path(path, names[i]);
-        if (all_ran || access(path, R_OK) == 0) content &= ze_cpu_is_content(names[i]);
-    }
-    fflush(stdout);
-    if (!content) _exit(1);
 }
 
 static bool has_device_code(const struct svmx_op *op) { return catalog_find(op->name) != NULL; }

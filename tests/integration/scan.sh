@@ -327,16 +327,18 @@ fi
 echo "# Level Zero"
 driver=${SVMX_TEST_BUILDDIR:-/nonexistent}/tests/drivers/ze_cpu/ze_cpu.so
 if [ -e "$backends/levelzero.so" ] && [ -e "$driver" ] && [ -r $pocl ]; then
-    ZE_ENABLE_ALT_DRIVERS=$driver
-    export ZE_ENABLE_ALT_DRIVERS
+    ZE_ENABLE_ALT_DRIVERS=$driver ZE_CPU_REPORT=$work/report
+    export ZE_ENABLE_ALT_DRIVERS ZE_CPU_REPORT
     call threshold-scan --backend levelzero,stop --op vec_add_f32 --sizes 1K,4K --output "$csv"
     exits 0 && out_has '[TEST DEVICE]'
     verdict "SIMD and Level Zero's test driver" $?
     rows "SIMD and Level Zero's test driver: labelled as such" "$csv" "len(r) >= 2 and $good
         and all(x['backend'] == 'levelzero' and '[TEST DEVICE]' in x['device'] for x in r)"
-    unset ZE_ENABLE_ALT_DRIVERS
+    [ ! -s "$ZE_CPU_REPORT" ] || { sed 's/^/        report: /' "$ZE_CPU_REPORT" && false; }
+    verdict "SIMD and Level Zero's test driver: no misuse, no leak" $?
+    unset ZE_ENABLE_ALT_DRIVERS ZE_CPU_REPORT
 else
-    skip "Level Zero" "no levelzero backend, or no test driver for it" 2
+    skip "Level Zero" "no levelzero backend, or no test driver for it" 3
 fi
 
 echo "# the script"

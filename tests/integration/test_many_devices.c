@@ -6,7 +6,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../drivers/ze_cpu/use.h"
 #include "executor/executor.h"
 
 #include <criterion/criterion.h>
@@ -15,6 +14,9 @@
 #include <string.h>
 #include <svmx/ops.h>
 #include <unistd.h>
+
+static const char *const ze_cpu_names[] = {"many_devices", NULL};
+#include "../drivers/ze_cpu/content.h"
 
 enum { DEVICES = 4, MOST_TASKS = 300 };
 
@@ -314,9 +316,14 @@ Test(many_devices, three_of_level_zero) {
     for (uint8_t d = 0; d < 3; d++) executor->choices.queue[d] = d;
     knows(SVMX_OP_VEC_ADD_F32, alike);
     for (int t = 0; t < 96; t++) add(SVMX_OP_VEC_ADD_F32, 1000 + 10 * (uint64_t)t);
-    const struct seen seen = compare("Level Zero");
-    cr_expect_geq(seen.chunks, 3);
-    cr_expect_eq(seen.redone, 0);
+    uint32_t devices = 0;
+    for (int i = 0; i < 20 && devices != 7; i++) { /* who is quick may take what was another's */
+        const struct seen seen = compare("Level Zero");
+        cr_expect_geq(seen.chunks, 3);
+        cr_expect_eq(seen.redone, 0);
+        devices |= seen.devices;
+    }
+    cr_expect_eq(devices, 7, "all three work: %x", devices);
     clear();
 }
 
