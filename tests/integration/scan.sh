@@ -95,6 +95,23 @@ exits 0
 verdict "--json" $?
 json "--json: one document" "len(d['rows']) == 1 and d['rows'][0]['op'] == 'sum_f32' and d['rows'][0]['cpu_median_us'] > 0
     and d['rows'][0]['gpu_us'] is None and d['crossovers'] == [] and d['interrupted'] is False and d['wrong'] == 0"
+# once SAMPLES: no object of the document has a key twice, and every row says whether it is decided, as true or false
+once() {
+    call threshold-scan --policy cpu --cpu scalar --op sum_f32 --sizes 64 --samples "$1" --json
+    exits 0 && "$python" -S -c "import json, sys
+def pairs(pairs):
+    assert len(dict(pairs)) == len(pairs), 'a key comes twice'
+    return dict(pairs)
+d = json.load(sys.stdin, object_pairs_hook=pairs)
+sys.exit(0 if d['rows'] and all(x['decided'] is True for x in d['rows']) else 1)" <"$work/out" 2>>"$work/err"
+    verdict "--json --samples $1: no key comes twice, decided is true or false" $?
+}
+if [ -n "$python" ]; then
+    once 1
+    once 3
+else
+    skip "--json: no key comes twice" "no python3" 2
+fi
 [ ! -e threshold-scan.csv ]
 verdict "--json without --output writes no file" $?
 call threshold-scan --policy cpu --cpu scalar --format prototype --sizes 64,128 --output - --quiet
