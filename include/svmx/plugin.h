@@ -263,7 +263,8 @@ struct svmx_submission {
     size_t after_count;
 };
 
-/* ns of a finished ticket by the device's own clock; 0 where the device cannot tell. */
+/* ns of a finished ticket by the device's own clock; 0 where the device cannot tell. What cannot be (more than passed by the
+ * host's clock, or next to nothing) counts as 0. */
 struct svmx_timing {
     size_t size;
     uint64_t copy_in_ns, compute_ns, copy_out_ns;

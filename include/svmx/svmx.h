@@ -835,7 +835,8 @@ struct svmx_stats {
      * device, and how often a device was found to have changed its speed for good. */
     uint64_t probes, probe_ns, drifts;
     /* Regret: by which share of their time launches could have been faster elsewhere, estimated from the probes, in
-     * millionths, and the interval that has it with 95 % confidence. All 0 without probes. */
+     * millionths, and the interval that has it with 95 % confidence. All 0 without probes; of one probe there is no
+     * interval: it is 0 to 1,000,000. */
     uint64_t regret_ppm, regret_low_ppm, regret_high_ppm;
     uint64_t receipts;               /* written since the executor was opened */
     uint64_t flips;                  /* how often an operation of some size went over to another device for good */

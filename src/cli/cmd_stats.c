@@ -91,10 +91,13 @@ static void regret_text(const struct svmx_stats *stats) {
         puts("\nRegret: not known, because no launch was sent to a device to learn.");
         return;
     }
-    printf("\nRegret: launches could have been faster elsewhere by %.2f %% of their time, as %s showed\n"
-           "(%.2f %% to %.2f %% with 95 %% confidence).\n",
-           (double)stats->regret_ppm / 1e4, cli_counted(stats->probes, "probe").line,
-           (double)stats->regret_low_ppm / 1e4, (double)stats->regret_high_ppm / 1e4);
+    printf("\nRegret: launches could have been faster elsewhere by %.2f %% of their time, as %s showed\n",
+           (double)stats->regret_ppm / 1e4, cli_counted(stats->probes, "probe").line);
+    if (stats->probes < 2)
+        puts("(one says nothing of how far others differ: no interval).");
+    else
+        printf("(%.2f %% to %.2f %% with 95 %% confidence).\n", (double)stats->regret_low_ppm / 1e4,
+               (double)stats->regret_high_ppm / 1e4);
 }
 
 static void device_notes(struct cli_table *table, const struct svmx_device *device) {

@@ -71,6 +71,9 @@ struct scan_spread {
 /* Sorts the times; count > 0. */
 struct scan_spread scan_spread_of(uint64_t *times_ns, size_t count);
 
+/* Half of what lies between `low` and `high`, in percent of the median. */
+double scan_spread_percent(const struct scan_spread *spread);
+
 /* The middle one, or the mean of the two in the middle. Sorts the numbers; count > 0. */
 double scan_median(uint64_t *numbers, size_t count);
 
@@ -267,6 +270,7 @@ struct scan_crossing {
     uint64_t size, largest;    /* from which on the GPU wins; of those tested */
     double best;               /* most times the CPU's speed */
     double first_ns, later_ns; /* of the size where they differ most: its first run, and the median of the later ones */
+    double spread;             /* of the GPU's times at the size where it is widest, percent; less than 0: one sample */
     unsigned undecided;        /* sizes at which more samples might turn the winner */
 };
 

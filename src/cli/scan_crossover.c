@@ -27,14 +27,15 @@ static void crossing_make(const struct scan_rows *rows, size_t at, struct scan_c
     bool wins[SCAN_MAX_SIZES] = {false};
     uint64_t sizes[SCAN_MAX_SIZES] = {0};
     size_t count = 0;
-    *crossing = (struct scan_crossing){.op = rows->rows[at].op, .gpu = rows->rows[at].gpu};
+    *crossing = (struct scan_crossing){.op = rows->rows[at].op, .gpu = rows->rows[at].gpu, .spread = -1};
     for (size_t i = at; i < rows->count && count < SCAN_MAX_SIZES; i++) {
         const struct scan_row *row = &rows->rows[i];
         if (!is_same(row, &rows->rows[at])) continue;
-        const double times = row->cpu_ns.median / row->gpu_ns.median;
+        const double times = row->cpu_ns.median / row->gpu_ns.median, spread = scan_spread_percent(&row->gpu_ns);
         wins[count] = strcmp(scan_winner(row), "gpu") == 0;
         sizes[count++] = row->size;
         crossing->undecided += !row->decided;
+        if (row->samples > 1 && spread > crossing->spread) crossing->spread = spread;
         if (times > crossing->best) crossing->best = times;
         if ((double)row->first_ns * crossing->later_ns > crossing->first_ns * row->gpu_ns.median || count == 1) {
             crossing->first_ns = (double)row->first_ns;
@@ -71,6 +72,7 @@ static void crossing_text(const struct scan_crossing *crossing, FILE *out) {
     fprintf(out, "  %-18s %-10s %-32s at best %.2f x; cold %s, warm %s", crossing->op->op.name, crossing->gpu->shown,
             from, crossing->best, cli_duration((uint64_t)crossing->first_ns).line,
             cli_duration((uint64_t)crossing->later_ns).line);
+    if (crossing->spread >= 0) fprintf(out, "; spread up to +-%.0f %%", crossing->spread);
     if (crossing->undecided) fprintf(out, "; TOO NOISY TO DECIDE at %s", cli_counted(crossing->undecided, "size").line);
     fputc('\n', out);
 }

@@ -4,13 +4,16 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "scan.h"
+#include <string.h>
 
+/* `decided` is a word in the file, where only rows with several samples have it; here every row has it, as true or false. */
 static void row_json(struct cli_json *json, const struct scan_row *row) {
     struct scan_cells cells;
     scan_cells_of(&cells, row, row->samples > 1 ? SCAN_LONG : SCAN_SHORT);
     cli_json_open(json, NULL, '{');
     for (unsigned i = 0; i < cells.count; i++) {
         const struct scan_cell *cell = &cells.cells[i];
+        if (strcmp(cell->name, "decided") == 0) continue;
         if (!cell->number)
             cli_json_text(json, cell->name, cell->text);
         else

@@ -71,16 +71,29 @@ void scan_progress_say(struct scan_progress *progress, const char *format, ...) 
 
 static struct cli_text time_of(double ns) { return cli_duration((uint64_t)(ns + 0.5)); }
 
-/* Within 100 columns, whatever the operation and the device are called; how far the samples spread is in the file. */
+/* How far its samples spread about the median: "+-12 %"; of one sample nothing is known. */
+static struct cli_text spread_of(const struct scan_row *row) {
+    struct cli_text text = {""};
+    const double percent = scan_spread_percent(&row->gpu_ns);
+    if (row->samples > 1) snprintf(text.line, sizeof text.line, "+-%.0f %%", percent < 999 ? percent : 999);
+    return text;
+}
+
+static struct cli_text verdict_of(const struct scan_row *row) {
+    struct cli_text text = {"WRONG RESULT"};
+    if (row->verified)
+        snprintf(text.line, sizeof text.line, "%6.2f x %s%s", row->cpu_ns.median / row->gpu_ns.median, scan_winner(row),
+                 row->decided ? "" : "?");
+    return text;
+}
+
+/* Within 100 columns, whatever the operation and the device are called. */
 void scan_progress_row(struct scan_progress *progress, const struct scan_row *row) {
     const struct cli_text size = cli_count(row->size), cpu = time_of(row->cpu_ns.median);
-    if (!row->gpu) {
-        scan_progress_say(progress, "%-21s %11s  cpu %7s", row->op->op.name, size.line, cpu.line);
-        return;
-    }
-    const double gpu_ns = row->gpu_ns.median;
-    scan_progress_say(progress, "%-21s %11s  cpu %7s  %s %7s  first %7s  %6.2f x  %s%s", row->op->op.name, size.line,
-                      cpu.line, row->gpu->shown, time_of(gpu_ns).line, time_of((double)row->first_ns).line,
-                      row->cpu_ns.median / gpu_ns, row->verified ? scan_winner(row) : "WRONG RESULT",
-                      row->decided ? "" : "?");
+    if (!row->gpu)
+        scan_progress_say(progress, "%-21.22s %10s cpu %7s", row->op->op.name, size.line, cpu.line);
+    else
+        scan_progress_say(progress, "%-21.22s %10s cpu %7s %.11s %7s %7s first %7s %s", row->op->op.name, size.line,
+                          cpu.line, row->gpu->shown, time_of(row->gpu_ns.median).line, spread_of(row).line,
+                          time_of((double)row->first_ns).line, verdict_of(row).line);
 }

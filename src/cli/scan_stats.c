@@ -45,6 +45,10 @@ struct scan_spread scan_spread_of(uint64_t *times_ns, size_t count) {
     return spread;
 }
 
+double scan_spread_percent(const struct scan_spread *spread) {
+    return spread->median > 0 ? 50 * (spread->high - spread->low) / spread->median : 0;
+}
+
 bool scan_gpu_wins(const struct scan_spread *cpu, const struct scan_spread *gpu) {
     return gpu->median < margin * cpu->median;
 }

@@ -27,6 +27,7 @@
 #include "executor/post.h"
 #include "executor/record.h"
 #include "executor/tally.h"
+#include "executor/wants.h"
 #include "executor/window.h"
 #include "ops/operations.h"
 #include "plugin/registry.h"
@@ -47,7 +48,7 @@ struct svmx__builder {
 struct svmx__contention {
     atomic_bool now; /* the last look said so */
     struct svmx__turns turns;
-    int file; /* that tells */
+    struct svmx__wants wants; /* of the thread */
 };
 
 /* See stats_folder.c. */

@@ -21,6 +21,8 @@ enum {
     FIRST_STATS = SVMX__THROUGH(struct svmx_stats, pool_bytes_peak)
 };
 
+enum { WHOLE_PPM = 1000000 }; /* more than all of its time no launch can lose */
+
 static bool is_open(const struct svmx_executor *executor) { return executor && !svmx__is_closed(executor); }
 
 static uint64_t read(const _Atomic uint64_t *counter) { return atomic_load_explicit(counter, memory_order_relaxed); }
@@ -197,7 +199,24 @@ static void add_pool(struct svmx_stats *stats, struct svmx__staging_pool *pool) 
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* What the probes showed, with the interval of a mean of so many. */
+/* Student's t for 95 %: a few probes know their own spread badly, so their interval is wider. */
+static double student(uint64_t degrees) {
+    static const double few[] = {0, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26};
+    return degrees < sizeof few / sizeof *few ? few[degrees] : 1.96 + 2.5 / (double)degrees;
+}
+
+/* What the probes showed: their mean, with its interval. One probe has none: it says nothing of how far others differ. */
+static void add_regret(struct svmx_stats *stats, double sum, double squares) {
+    const double count = (double)stats->probes, mean = sum / count;
+    stats->regret_ppm = (uint64_t)mean;
+    stats->regret_high_ppm = WHOLE_PPM;
+    if (stats->probes < 2) return;
+    const double variance = (squares - sum * mean) / (count - 1);
+    const double half = student(stats->probes - 1) * sqrt((variance > 0 ? variance : 0) / count);
+    stats->regret_low_ppm = mean > half ? (uint64_t)(mean - half) : 0;
+    stats->regret_high_ppm = mean + half < WHOLE_PPM ? (uint64_t)(mean + half) : WHOLE_PPM;
+}
+
 static void add_choices(struct svmx_stats *stats, const struct svmx_executor *executor) {
     const struct svmx__choices *choices = &executor->choices;
     stats->probes = read(&choices->probes);
@@ -205,13 +224,8 @@ static void add_choices(struct svmx_stats *stats, const struct svmx_executor *ex
     stats->drifts = read(&executor->model.changes);
     stats->receipts = read(&executor->records.next);
     for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++) stats->flips += read(&choices->of_op[op].flips);
-    if (!stats->probes) return;
-    const double count = (double)stats->probes, mean = (double)read(&choices->regret_ppm) / count;
-    const double variance = (double)read(&choices->regret_ppm_squared) / count - mean * mean;
-    const double half = 1.96 * sqrt((variance > 0 ? variance : 0) / count);
-    stats->regret_ppm = (uint64_t)mean;
-    stats->regret_low_ppm = mean > half ? (uint64_t)(mean - half) : 0;
-    stats->regret_high_ppm = (uint64_t)(mean + half);
+    if (stats->probes)
+        add_regret(stats, (double)read(&choices->regret_ppm), (double)read(&choices->regret_ppm_squared));
 }
 
 static uint64_t under_way(const struct svmx_executor *executor) {

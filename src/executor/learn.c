@@ -17,8 +17,9 @@
 /* Launches that take less are learned from once in SELDOM times, when they are on the CPU and their cost is known. */
 enum { SHORT_NS = 20000, SELDOM = 4 };
 
-/* A device that says less than a hundredth of what passed, for something that took a while, says nothing. */
-enum { NEXT_TO_NOTHING = 100, A_WHILE_NS = 100000 };
+/* A device that says less than a hundredth of what passed, for something that took a while, says nothing. Nor does one that
+ * computed for less than any launch takes to begin: some drivers say 1 ns always, and most launches are short. */
+enum { NEXT_TO_NOTHING = 100, A_WHILE_NS = 100000, LEAST_NS = 16 };
 
 uint64_t svmx__device_time(const struct svmx_timing *timing, uint64_t run_ns) {
     const uint64_t parts[] = {timing->copy_in_ns, timing->compute_ns, timing->copy_out_ns};
@@ -27,7 +28,7 @@ uint64_t svmx__device_time(const struct svmx_timing *timing, uint64_t run_ns) {
         if (parts[i] > run_ns) return 0; /* negative times are large ones */
         sum += parts[i];
     }
-    const bool nothing = timing->compute_ns == 0 || (run_ns > A_WHILE_NS && sum < run_ns / NEXT_TO_NOTHING);
+    const bool nothing = timing->compute_ns < LEAST_NS || (run_ns > A_WHILE_NS && sum < run_ns / NEXT_TO_NOTHING);
     return nothing || sum > run_ns ? 0 : sum;
 }
 

@@ -75,6 +75,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/tally.c %D%/tally.h \
 	%D%/trial.c \
 	%D%/verify.c \
+	%D%/wants.c %D%/wants.h \
 	%D%/weigh.c \
 	%D%/window.c %D%/window.h \
 	%D%/words.c %D%/words.h

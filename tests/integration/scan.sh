@@ -95,6 +95,23 @@ exits 0
 verdict "--json" $?
 json "--json: one document" "len(d['rows']) == 1 and d['rows'][0]['op'] == 'sum_f32' and d['rows'][0]['cpu_median_us'] > 0
     and d['rows'][0]['gpu_us'] is None and d['crossovers'] == [] and d['interrupted'] is False and d['wrong'] == 0"
+# once SAMPLES: no object of the document has a key twice, and every row says whether it is decided, as true or false
+once() {
+    call threshold-scan --policy cpu --cpu scalar --op sum_f32 --sizes 64 --samples "$1" --json
+    exits 0 && "$python" -S -c "import json, sys
+def pairs(pairs):
+    assert len(dict(pairs)) == len(pairs), 'a key comes twice'
+    return dict(pairs)
+d = json.load(sys.stdin, object_pairs_hook=pairs)
+sys.exit(0 if d['rows'] and all(x['decided'] is True for x in d['rows']) else 1)" <"$work/out" 2>>"$work/err"
+    verdict "--json --samples $1: no key comes twice, decided is true or false" $?
+}
+if [ -n "$python" ]; then
+    once 1
+    once 3
+else
+    skip "--json: no key comes twice" "no python3" 2
+fi
 [ ! -e threshold-scan.csv ]
 verdict "--json without --output writes no file" $?
 call threshold-scan --policy cpu --cpu scalar --format prototype --sizes 64,128 --output - --quiet
@@ -159,8 +176,9 @@ if [ -e "$drivers/check.so" ]; then
     call threshold-scan --cpu scalar --device check:plain --op sha256 --sizes 1K,4K --verify --output "$csv"
     exits 0 && err_empty && out_has 'never up to 4,096'
     verdict "a device that copies" $?
-    ! out_matches '^sha256 .{94}' && out_matches '^sha256 +1,024  cpu .* first .* x  '
-    verdict "a row fits 100 columns" $?
+    ! out_matches '^sha256 .{94}' && out_matches '^sha256 +1,024 cpu .* check +[0-9.]+ [a-z]+ +\+-[0-9]+ % first .* x (cpu|gpu)' &&
+        out_matches '^  sha256 .*; spread up to \+-[0-9]+ %'
+    verdict "a row shows the spread and fits 100 columns; so does the crossover show it" $?
     rows "labelled, verified, one copy back" "$csv" "len(r) == 2 and $good and all('[TEST DEVICE]' in x['device']
         and x['readbacks'] == '1' and f(x['upload_us']) > 0 and f(x['readback_us']) > 0 for x in r)"
     # which dispatch is the first after the self-test is not for this suite to know
@@ -180,10 +198,12 @@ if [ -e "$drivers/check.so" ]; then
     call threshold-scan --cpu scalar --policy cpu --op matmul_f32,vec_add_f32 --sizes 16,8589934592G --samples 1 --output "$csv"
     exits 0 && err_empty && out_has 'left out on reference: too large for the operation' && grep -q ',vec_add_f32,16,' "$csv"
     verdict "a size that is too large for one operation does not end the scan" $?
-    call threshold-scan --cpu scalar --device 'check:wait@all=mute' --op sha256 --sizes 1K,4K --output "$csv"
-    exits 4 && err_has 'its clock says nothing that can be believed' && err_has '2 rows could not be measured' &&
-        [ "$(wc -l <"$csv")" -eq 1 ]
-    verdict "device times of zero are an error and no row" $?
+    for clock in mute tick; do # no times at all; 1 ns whatever it did, of launches that are as short as any
+        call threshold-scan --cpu scalar --device "check:wait@all=$clock" --op sha256 --sizes 64,1K --output "$csv"
+        exits 4 && err_has 'its clock says nothing that can be believed' && err_has '2 rows could not be measured' &&
+            [ "$(wc -l <"$csv")" -eq 1 ]
+        verdict "device times that cannot be ($clock) are an error and no row" $?
+    done
     call threshold-scan --cpu scalar --device 'check:submit@all=backend' --op sha256,keccak256 --sizes 1K,4K --output "$csv"
     exits 4 && err_has '2 rows could not be measured' && [ "$(wc -l <"$csv")" -eq 1 ]
     verdict "a device that fails: said for each operation, exit status 4" $?

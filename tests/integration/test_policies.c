@@ -7,6 +7,7 @@
 #include "fake.h"
 
 #include "executor/executor.h"
+#include "executor/stages.h"
 #include <criterion/criterion.h>
 #include <stdio.h>
 
@@ -346,6 +347,19 @@ Test(policies, a_clock_that_tells_nonsense_is_named_and_host_time_counts) {
     cr_expect_eq(fake_device().device_ns, 0);
     (void)run_timed(true, (struct svmx_timing){.size = 0});
     cr_expect_eq(fake_device().clock, SVMX_CLOCK_USED, "the last launch counts");
+}
+
+/* A launch of 5 us is not 5,000 times what its device computed: a clock that says 1 ns always is refused however short
+ * launches are, so that it cannot slip in between two long ones. */
+Test(policies, a_clock_that_says_1_ns_is_refused_at_any_length) {
+    const uint64_t lengths_ns[] = {2, 100, 5000, 99999, 100001, 1000000000};
+    for (size_t i = 0; i < sizeof lengths_ns / sizeof *lengths_ns; i++) {
+        const struct svmx_timing tick = {.compute_ns = 1}, ticks = {.copy_in_ns = 1, .compute_ns = 1, .copy_out_ns = 1};
+        cr_expect_eq(svmx__device_time(&tick, lengths_ns[i]), 0, "%zu", i);
+        cr_expect_eq(svmx__device_time(&ticks, lengths_ns[i]), 0, "%zu", i);
+    }
+    cr_expect_eq(svmx__device_time(&(struct svmx_timing){.compute_ns = 700}, 5000), 700);
+    cr_expect_eq(svmx__device_time(&(struct svmx_timing){.compute_ns = 700}, 99999), 700, "held up, but it may be");
 }
 
 /* ---- explain ---- */

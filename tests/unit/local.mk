@@ -91,6 +91,7 @@ criterion_suites += \
 	%D%/test_vm_opcodes \
 	%D%/test_vm_schedule \
 	%D%/test_vm_state \
+	%D%/test_wants \
 	%D%/test_wild \
 	%D%/test_wire
 

@@ -38,6 +38,10 @@ static const struct scan_rows *some_rows(void) {
     rows[n++] = row_of(&hash, &a, 64, 10);
     rows[n] = row_of(&hash, NULL, 64, 0);
     rows[3].decided = false;
+    rows[1].samples = rows[3].samples = rows[5].samples = 5; /* the others have one, and so no spread */
+    rows[1].gpu_ns.low = 450, rows[1].gpu_ns.high = 550;     /* +-10 % */
+    rows[3].gpu_ns.low = 81.9, rows[3].gpu_ns.high = 118.3;  /* +-20 % */
+    rows[5].gpu_ns.low = rows[5].gpu_ns.high = 90;
     all.count = n + 1;
     return &all;
 }
@@ -83,7 +87,8 @@ Test(scan_crossover, in_words) {
     fclose(out);
     cr_expect(strstr(text, " a          wins from 4 elements on          at best 4.00 x; cold 80 ns, warm 25 ns\n"),
               "%s", text);
-    cr_expect(strstr(text, " b          never up to 4                    at best 1.11 x; cold 40 ns, warm 90 ns; TOO"),
+    cr_expect(strstr(text, " b          never up to 4                    at best 1.11 x; cold 40 ns, warm 90 ns; "
+                           "spread up to +-20 %; TOO"),
               "%s", text);
     cr_expect(strstr(text, " a          wins from 64 bytes on "), "%s", text);
     cr_expect(strstr(text, "TOO NOISY TO DECIDE at 1 size\n"), "%s", text);

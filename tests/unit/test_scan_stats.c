@@ -90,6 +90,13 @@ Test(scan_stats, overlapping_intervals_are_undecided) {
     cr_expect_not(scan_is_decided(&cpu, &unclear));
 }
 
+Test(scan_stats, the_spread_is_half_of_the_interval) {
+    const struct scan_spread even = at(100, 90, 110), skew = at(100, 99, 149), none = at(0, 0, 0);
+    cr_expect_float_eq(scan_spread_percent(&even), 10, 1e-9);
+    cr_expect_float_eq(scan_spread_percent(&skew), 25, 1e-9);
+    cr_expect_eq(scan_spread_percent(&none), 0);
+}
+
 Test(scan_stats, a_crossover_holds_for_all_larger_sizes) {
     const bool never[] = {true, true, false}, late[] = {false, true, false, true, true}, always[] = {true, true};
     cr_expect_eq(scan_crossover(never, 3), 3);

@@ -119,8 +119,9 @@ function fillTiles(stats) {
   find("p99").textContent = nsText(quantile(recent, 0.99));
   const router = stats.router, share = (ppm) => `${(ppm / 1e4).toFixed(2)} %`;
   find("regret").textContent = router.probes ? share(router.regret_ppm) : "–";
-  find("regret-range").textContent = router.probes
-    ? `${share(router.regret_low_ppm)} to ${share(router.regret_high_ppm)}` : "nothing was tried yet";
+  find("regret-range").textContent = router.probes > 1
+    ? `${share(router.regret_low_ppm)} to ${share(router.regret_high_ppm)}`
+    : router.probes ? "one try: no interval" : "nothing was tried yet";
   for (const element of document.querySelectorAll("main > .tiles [data-path], .note [data-path]"))
     element.textContent = whole(at(stats, element.dataset.path));
 }

@@ -408,6 +408,7 @@ static enum svmx_status wait_ticket(void *self, uint32_t index, uint64_t id, uin
     enum svmx_status status = ticket->status;
     ticket->timing.size = timing->size;
     const struct check_rule *rule = rule_at(device, CHECK_WAIT, ticket->number);
+    if (rule && rule->effect == CHECK_TICK) ticket->timing.compute_ns = 1;
     if (status == SVMX_OK && !(rule && rule->effect == CHECK_MUTE))
         memcpy(timing, &ticket->timing, timing->size < sizeof *timing ? timing->size : sizeof *timing);
     ticket_free(ticket);

@@ -17,7 +17,7 @@
  *   block     the call itself takes CHECK_BLOCK_NS, whatever the time that it was given
  *   stuck     the call never returns
  *   abort     the call ends the process by abort(), as many a driver does; kill: by SIGKILL
- *   mute      (wait) the ticket tells no times
+ *   mute      (wait) the ticket tells no times; tick: it tells 1 ns, whatever it took
  *   bitflip   (dispatch) one bit of its first output is wrong
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -54,6 +54,7 @@ enum check_effect {
     CHECK_ABORT,
     CHECK_KILL,
     CHECK_MUTE,
+    CHECK_TICK,
     CHECK_BITFLIP
 };
 
@@ -102,6 +103,7 @@ static inline bool check_parse_effect(const char *word, struct check_rule *rule)
                    {"abort", CHECK_ABORT, SVMX_OK},
                    {"kill", CHECK_KILL, SVMX_OK},
                    {"mute", CHECK_MUTE, SVMX_OK},
+                   {"tick", CHECK_TICK, SVMX_OK},
                    {"bitflip", CHECK_BITFLIP, SVMX_OK}};
     for (size_t i = 0; i < sizeof effects / sizeof effects[0]; i++) {
         if (strcmp(word, effects[i].word) != 0) continue;
