@@ -565,7 +565,9 @@ struct svmx_device {
     uint64_t memory_bytes, max_alloc_bytes;
     /* What it did. */
     uint64_t tasks, launches, bytes_in, bytes_out;
-    uint64_t busy_ns; /* from hand-over to completion, summed over launches */
+    /* It had something to do: by its own clock where that can be believed, else from hand-over to completion. Launches that it
+     * has at once count one after another, so it is never more than passed, unless it computes in calling threads. */
+    uint64_t busy_ns;
     uint64_t failures;
     uint64_t
         device_ns; /* of computing and copying by the device's own clock; 0 where it has none that can be believed */
@@ -580,10 +582,10 @@ struct svmx_device {
     uint64_t memory_used;    /* by this executor, in use, of memory_bytes (0: the device tells of no limit) */
     uint64_t pending;        /* launches that wait for it or run there, of options.queue_depth */
     /* More of what it did and has; svmx_op_stats_get has it by operation. */
-    uint64_t wait_ns, stage_ns, collect_ns,
-        compute_ns;  /* beside busy_ns; computing is the useful part of all of them */
-    uint64_t queued; /* parts that wait for it now */
+    uint64_t wait_ns, stage_ns, collect_ns, compute_ns;    /* computing is the useful part of setup, transfer and it */
+    uint64_t queued;                                       /* parts that wait for it now */
     uint64_t pool_bytes, pool_bytes_peak, pool_idle_bytes; /* staging memory held, the most so far, and unused of it */
+    uint64_t run_ns, setup_ns, transfer_ns;                /* as in svmx_op_stats */
 };
 
 /* How much of what a device has is in use. Always NORMAL of one that computes in the calling thread. */
@@ -873,8 +875,9 @@ enum { SVMX_WHY_LINES = 8, SVMX_LATENCY_LINES = 40, SVMX_FAILURE_LINES = 5 };
 struct svmx_op_stats {
     size_t size; /* set by the caller */
     uint64_t parts, tasks, launches, bytes_in, bytes_out;
-    /* Times of parts that were answered, cut in two ways, as in their receipts: waiting apart, both have the same sum.
-     * Computing is what is useful of it. */
+    /* Times of parts that were answered, cut in two ways: waiting apart, both have the same sum, but for copies that ran
+     * beside another launch (they took none of its time) and for comparing. Computing is what is useful of it. A launch that was
+     * behind others on its device waited meanwhile: receipts have that in run_ns, here it is in wait_ns. */
     uint64_t wait_ns, stage_ns, run_ns, collect_ns;
     uint64_t setup_ns, transfer_ns, compute_ns;
     uint64_t device_ns;                    /* of computing and copying by the device's own clock */
@@ -883,6 +886,7 @@ struct svmx_op_stats {
     uint64_t latency[SVMX_LATENCY_LINES];  /* parts that took more than 2^(i-1) and at most 2^i ns, with waiting */
     uint64_t flips, probes, regret_ppm; /* as in svmx_stats: of the operation on all devices, whichever is asked for */
     uint64_t pipeline_hits, pipeline_misses, layout_hits, layout_misses; /* found in caches, and not */
+    uint64_t busy_ns; /* of run_ns: what the device's own clock confirms, where that can be believed, else all of it */
 };
 /* A snapshot, as svmx_stats_get. SVMX_ALL_DEVICES: the sum over all of them. Errors: ARGUMENT (NULL, size), UNKNOWN (op,
  * device), CLOSED. */

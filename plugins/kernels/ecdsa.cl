@@ -9,16 +9,14 @@ enum { VALID, HASH, R, S, KEY, SLOTS };
 
 /* Is x / z^2 modulo n r? Nothing is inverted: x = r z^2, or (r + n) z^2 where r + n is below p. */
 FE_CALL bool is_x(const struct jacobian *p, fe r) {
-    const fe prime_less_order = (fe)(0x2fc9baee, 0x402da172, 0x50b75fc4, 0x45512319, 1, 0, 0, 0);
     const fe square = fe_sqr(p->z);
     if (fe_equal(fe_mul(r, square), p->x)) return true;
-    return limbs_below(r, prime_less_order) && fe_equal(fe_mul(fe_add(r, ORDER), square), p->x);
+    return limbs_below(r, PRIME_LESS_ORDER) && fe_equal(fe_mul(fe_add(r, ORDER), square), p->x);
 }
 
 /* x of (hash / s) G + (r / s) key is r. s is 1 .. (n - 1) / 2, and the limit one more. */
 SVMX_INLINE bool verify(fe hash, fe r, fe s, struct affine key) {
-    const fe s_limit = (fe)(0x681b20a1, 0xdfe92f46, 0x57a4501d, 0x5d576e73, 0xffffffff, 0xffffffff, 0xffffffff, 0x7fffffff);
-    if (limbs_zero(r) || limbs_zero(s) || !limbs_below(r, ORDER) || !limbs_below(s, s_limit) ||
+    if (limbs_zero(r) || limbs_zero(s) || !limbs_below(r, R_LIMIT) || !limbs_below(s, LOW_S_LIMIT) ||
         !limbs_below(key.x, FE_PRIME) || !limbs_below(key.y, FE_PRIME) || !fe_equal(fe_sqr(key.y), fe_curve(key.x)))
         return false;
     const fe inverse = scalar_inverse(s);

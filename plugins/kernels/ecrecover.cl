@@ -44,12 +44,12 @@ FE_CALL void key_hash(uint *digest, const struct jacobian *key) {
 /* Q = (s R - hash G) / r */
 SVMX_INLINE bool recover(uint *digest, fe hash, int id, fe r, fe s) {
     struct affine point;
-    if (id < 0 || limbs_zero(r) || limbs_zero(s) || !limbs_below(r, ORDER) || !limbs_below(s, ORDER)) return false;
+    if (id < 0 || limbs_zero(r) || limbs_zero(s) || !limbs_below(r, R_LIMIT) || !limbs_below(s, R_LIMIT)) return false;
     if (!point_of(&point, r, id == 1)) return false;
     const fe inverse = scalar_inverse(r);
     union limbs u1, n;
     u1.all = scalar_mul(hash, inverse);
-    n.all = ORDER;
+    n.all = ORDER_MULTIPLE;
     (void)limbs_sub(u1.at, n.at, u1.at);
     struct jacobian key;
     combine(&key, u1.all, scalar_mul(s, inverse), &point);

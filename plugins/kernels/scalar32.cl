@@ -1,9 +1,11 @@
 /*
- * scalar32.cl: arithmetic modulo the order of a curve's base point, in eight limbs. Behind fe32.cl. R is 2^256.
+ * scalar32.cl: arithmetic modulo the order of a curve's base point, in eight limbs. Behind fe32.cl. R is 2^256. A test defines
+ * ORDER_LOW and the rest before, and computes in a small group: tests/unit/test_opencl_small_group.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#if FE_BITS == 256
+#ifdef ORDER_LOW
+#elif FE_BITS == 256
 #define ORDER_LOW 0xd0364141
 #define ORDER_REST 0xbfd25e8c, 0xaf48a03b, 0xbaaedce6, 0xfffffffe, 0xffffffff, 0xffffffff, 0xffffffff
 #define ORDER_MINUS_INVERSE 0x5588b13f /* modulo 2^32 */

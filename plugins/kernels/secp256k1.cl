@@ -11,6 +11,24 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+/* All numbers that follow from the curve's constant and from n, the order of G. A test defines others before, and computes in
+ * a group of 199 points over the same field: tests/unit/test_opencl_small_group.c. */
+#ifndef CURVE_B
+#define CURVE_B        7
+#define ORDER_MULTIPLE ORDER /* what u1 is subtracted from in recovery */
+#define R_LIMIT        ORDER
+#define LOW_S_LIMIT                                                                                                    \
+    ((fe)(0x681b20a1, 0xdfe92f46, 0x57a4501d, 0x5d576e73, 0xffffffff, 0xffffffff, 0xffffffff, 0x7fffffff))
+#define PRIME_LESS_ORDER ((fe)(0x2fc9baee, 0x402da172, 0x50b75fc4, 0x45512319, 1, 0, 0, 0))
+/* A short basis, (A1, -B1) and (A2, A1), of which A2 alone is even; 2^384 A1 / n and 2^384 B1 / n, rounded. */
+#define SPLIT_A1   0x9284eb15, 0xe86c90e4, 0xa7d46bcd, 0x3086d221, 0
+#define SPLIT_B1   0x0abfe4c3, 0x6f547fa9, 0x010e8828, 0xe4437ed6, 0
+#define SPLIT_A2   0x9d44cfd8, 0x57c1108d, 0xa8e2f3f6, 0x14ca50f7, 1
+#define SPLIT_G1   0x45dbb031, 0xe893209a, 0x71e8ca7f, 0x3daa8a14, 0x9284eb15, 0xe86c90e4, 0xa7d46bcd, 0x3086d221
+#define SPLIT_G2   0x8ac47f71, 0x1571b4ae, 0x9df506c6, 0x221208ac, 0x0abfe4c4, 0x6f547fa9, 0x010e8828, 0xe4437ed6
+#define SPLIT_LIMB 12 /* 384 bits */
+#endif
+
 enum { P_BITS = 5, P_ROWS = 1 << (P_BITS - 1), G_BITS = 6, G_ROWS = 1 << (G_BITS - 1), G_HALF = 132, TOP = 126 };
 
 struct affine {
@@ -24,7 +42,7 @@ struct jacobian {
 
 /* ---- field -------------------------------------------------------------------------------------------------------- */
 
-SVMX_INLINE fe fe_curve(fe x) { return fe_add(fe_mul(fe_sqr(x), x), fe_of(7)); }
+SVMX_INLINE fe fe_curve(fe x) { return fe_add(fe_mul(fe_sqr(x), x), fe_of(CURVE_B)); }
 
 /* Powers: see plugins/simd/secp256k1_field_ifma.c. This is a^(223 ones, 0, 22 ones); `ones2` is a^3. */
 FE_CALL fe power_begin(fe a, fe ones2) {
@@ -102,20 +120,17 @@ SVMX_INLINE void half_product(uint *t, const uint *a, const uint *b, bool minus)
 
 /* u2 = first + second lambda: see plugins/simd/secp256k1_scalar_ifma.c, also for these numbers. */
 SVMX_INLINE void split(struct windows *out, fe u2) {
-    const uint A1[HALF] = {0x9284eb15, 0xe86c90e4, 0xa7d46bcd, 0x3086d221, 0};
-    const uint B1[HALF] = {0x0abfe4c3, 0x6f547fa9, 0x010e8828, 0xe4437ed6, 0};
-    const uint A2[HALF] = {0x9d44cfd8, 0x57c1108d, 0xa8e2f3f6, 0x14ca50f7, 1};
-    const uint G1[8] = {0x45dbb031, 0xe893209a, 0x71e8ca7f, 0x3daa8a14, 0x9284eb15, 0xe86c90e4, 0xa7d46bcd, 0x3086d221};
-    const uint G2[8] = {0x8ac47f71, 0x1571b4ae, 0x9df506c6, 0x221208ac, 0x0abfe4c4, 0x6f547fa9, 0x010e8828, 0xe4437ed6};
+    const uint A1[HALF] = {SPLIT_A1}, B1[HALF] = {SPLIT_B1}, A2[HALF] = {SPLIT_A2};
+    const uint G1[8] = {SPLIT_G1}, G2[8] = {SPLIT_G2};
     union limbs k;
     uint t1[16], t2[16], second[HALF] = {0, 0, 0, 0, 0};
     k.all = u2;
     product(t1, k.at, G1);
     product(t2, k.at, G2);
-    half_product(k.at, t1 + 12, A1, true);
-    half_product(k.at, t2 + 12, A2, true);
-    half_product(second, t1 + 12, B1, false);
-    half_product(second, t2 + 12, A1, true);
+    half_product(k.at, t1 + SPLIT_LIMB, A1, true);
+    half_product(k.at, t2 + SPLIT_LIMB, A2, true);
+    half_product(second, t1 + SPLIT_LIMB, B1, false);
+    half_product(second, t2 + SPLIT_LIMB, A1, true);
     const uint by_first[4] = {1 - (k.at[0] & 1), 0, 0, 0};
     half_product(k.at, by_first, A1, true);
     half_product(second, by_first, B1, false);

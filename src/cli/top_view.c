@@ -119,8 +119,7 @@ static void device_row(struct cli_table *table, const struct view *view, const s
     const double cost = GROWN(view, "svmx_cost_seconds_total", "device", id, NULL);
     const struct cli_label state = state_of(view, id);
     const struct cli_text parts = figure(RATE(view, "svmx_parts_total", "device", id, NULL));
-    const struct cli_text busy =
-        percent(GROWN(view, "svmx_phase_seconds_total", "device", id, "phase", "run", NULL), view->seconds);
+    const struct cli_text busy = percent(GROWN(view, "svmx_busy_seconds_total", "device", id, NULL), view->seconds);
     const struct cli_text useful =
         percent(GROWN(view, "svmx_cost_seconds_total", "device", id, "purpose", "compute", NULL), cost);
     const struct cli_text queue =

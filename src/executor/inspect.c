@@ -39,7 +39,10 @@ static void tell_work(const struct svmx__device *from, struct svmx_device *devic
     device->launches = sum.launches;
     device->bytes_in = sum.bytes_in;
     device->bytes_out = sum.bytes_out;
-    device->busy_ns = sum.run_ns;
+    device->busy_ns = sum.busy_ns;
+    device->run_ns = sum.run_ns;
+    device->setup_ns = sum.setup_ns;
+    device->transfer_ns = sum.transfer_ns;
     device->device_ns = sum.device_ns;
     device->wait_ns = sum.wait_ns;
     device->stage_ns = sum.stage_ns;

@@ -50,14 +50,14 @@ static bool is_first(const struct svmx__part *part) {
     return !(atomic_fetch_or_explicit(launched, bit, memory_order_relaxed) & bit);
 }
 
-/* What a launch took for itself: not what it waited for those ahead of it in the window. */
-static uint64_t own_ns(const struct svmx__part *part, uint64_t run_ns) {
+uint64_t svmx__own_ns(const struct svmx__part *part) {
+    const uint64_t run_ns = svmx__clock_since(part->done_ns, part->dispatch_ns);
     const uint64_t waited_ns = svmx__clock_since(part->ahead_ns, part->dispatch_ns);
     return run_ns > waited_ns ? run_ns - waited_ns : 0;
 }
 
 static struct svmx__sample sample_of(struct svmx__part *part, uint64_t run_ns) {
-    const uint64_t own = own_ns(part, run_ns);
+    const uint64_t own = svmx__own_ns(part);
     const uint64_t by_device = device_ns(part, run_ns), copied = part->timing.copy_in_ns + part->timing.copy_out_ns;
     const uint64_t host = svmx__clock_since(part->dispatch_ns, part->start_ns) +
                           svmx__clock_since(part->end_ns, part->done_ns + part->compare_ns);

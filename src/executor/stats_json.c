@@ -62,6 +62,17 @@ static void lines(struct json *json, const char *name, const uint64_t *counts, u
 
 /* ---- the executor ------------------------------------------------------------------------------------------------ */
 
+/* Their sum is `fallbacks`. */
+static void reasons_json(struct json *json, const struct svmx_stats *stats) {
+    open(json, "fallback_reasons", '{');
+    number(json, "timeout", stats->fallbacks_timeout);
+    number(json, "lost", stats->fallbacks_lost);
+    number(json, "memory", stats->fallbacks_memory);
+    number(json, "wrong", stats->fallbacks_wrong);
+    number(json, "error", stats->fallbacks_error);
+    close(json, '}');
+}
+
 static void work_json(struct json *json, const struct svmx_stats *stats) {
     open(json, "work", '{');
     number(json, "batches", stats->batches);
@@ -70,6 +81,10 @@ static void work_json(struct json *json, const struct svmx_stats *stats) {
     number(json, "tasks", stats->tasks);
     number(json, "launches", stats->launches);
     number(json, "fallbacks", stats->fallbacks);
+    reasons_json(json, stats);
+    number(json, "overloads", stats->overloads);
+    number(json, "compared", stats->compared);
+    number(json, "differed", stats->differed);
     number(json, "under_way", stats->under_way);
     number(json, "queue_depth", stats->queue_depth);
     number(json, "receipts", stats->receipts);
@@ -142,16 +157,22 @@ static void device_work(struct json *json, const struct svmx_device *device, uin
     number(json, "bytes_out", device->bytes_out);
     number(json, "wait_ns", device->wait_ns);
     number(json, "stage_ns", device->stage_ns);
-    number(json, "run_ns", device->busy_ns);
+    number(json, "run_ns", device->run_ns);
     number(json, "collect_ns", device->collect_ns);
+    number(json, "setup_ns", device->setup_ns);
+    number(json, "transfer_ns", device->transfer_ns);
     number(json, "compute_ns", device->compute_ns);
     number(json, "device_ns", device->device_ns);
+    number(json, "busy_ns", device->busy_ns);
     share(json, "busy_share", device->busy_ns, open_ns);
-    share(json, "useful_share", device->compute_ns, device->stage_ns + device->busy_ns + device->collect_ns);
+    share(json, "useful_share", device->compute_ns, device->setup_ns + device->transfer_ns + device->compute_ns);
     number(json, "failures", device->failures);
+    text(json, "load", svmx__load_word(device->load));
+    number(json, "pending", device->pending);
     number(json, "queued", device->queued);
     number(json, "backlog_ns", device->backlog_ns);
     number(json, "memory_bytes", device->memory_bytes);
+    number(json, "memory_used", device->memory_used);
     number(json, "pool_bytes", device->pool_bytes);
     number(json, "pool_bytes_peak", device->pool_bytes_peak);
     number(json, "pool_idle_bytes", device->pool_idle_bytes);
@@ -182,6 +203,7 @@ static void times_json(struct json *json, const struct svmx_op_stats *stats) {
     number(json, "transfer_ns", stats->transfer_ns);
     number(json, "compute_ns", stats->compute_ns);
     number(json, "device_ns", stats->device_ns);
+    number(json, "busy_ns", stats->busy_ns);
 }
 
 static void looks_json(struct json *json, const char *name, uint64_t hits, uint64_t misses) {

@@ -52,6 +52,8 @@ static void value(struct svmx__out *out, uint64_t count, double scale) {
     { name, type, help, offsetof(struct svmx_stats, field), scale, label }
 static const char hits[] = "svmx_cache_hits_total", misses[] = "svmx_cache_misses_total",
                   evictions[] = "svmx_cache_evictions_total";
+static const char fallbacks[] = "svmx_fallbacks_total",
+                  fallbacks_help[] = "Parts that a device failed and another one redid, by reason.";
 static const char hits_help[] = "Found in a cache: compiled pipelines, layouts, staging memory, files on disk.";
 static const char misses_help[] = "Not found in a cache.", evictions_help[] = "Removed to make room for others.";
 
@@ -63,8 +65,17 @@ static const struct family of_executor[] = {
     OF_EXECUTOR("svmx_batches_under_way", "gauge", "Batches submitted and not yet done.", under_way, AS_COUNTS, NULL),
     OF_EXECUTOR("svmx_batches_under_way_limit", "gauge", "How many there may be before submit pushes back.",
                 queue_depth, AS_COUNTS, NULL),
-    OF_EXECUTOR("svmx_fallbacks_total", "counter", "Parts that a device failed and another one redid.", fallbacks,
+    OF_EXECUTOR(fallbacks, "counter", fallbacks_help, fallbacks_timeout, AS_COUNTS, "reason=\"timeout\""),
+    OF_EXECUTOR(fallbacks, "counter", fallbacks_help, fallbacks_lost, AS_COUNTS, "reason=\"lost\""),
+    OF_EXECUTOR(fallbacks, "counter", fallbacks_help, fallbacks_memory, AS_COUNTS, "reason=\"memory\""),
+    OF_EXECUTOR(fallbacks, "counter", fallbacks_help, fallbacks_wrong, AS_COUNTS, "reason=\"wrong\""),
+    OF_EXECUTOR(fallbacks, "counter", fallbacks_help, fallbacks_error, AS_COUNTS, "reason=\"error\""),
+    OF_EXECUTOR("svmx_overloads_total", "counter",
+                "Launches that went elsewhere because too much of a device was in use.", overloads, AS_COUNTS, NULL),
+    OF_EXECUTOR("svmx_compared_total", "counter", "Launches that were computed twice and compared.", compared,
                 AS_COUNTS, NULL),
+    OF_EXECUTOR("svmx_differed_total", "counter", "Those of them where the results differed.", differed, AS_COUNTS,
+                NULL),
     OF_EXECUTOR("svmx_receipts_total", "counter", "Receipts written.", receipts, AS_COUNTS, NULL),
     OF_EXECUTOR(hits, "counter", hits_help, pipeline_hits, AS_COUNTS, "cache=\"pipeline\""),
     OF_EXECUTOR(hits, "counter", hits_help, layout_hits, AS_COUNTS, "cache=\"layout\""),
@@ -110,9 +121,11 @@ static void executor_families(const struct svmx__stats_view *view, struct svmx__
     { name, type, help, offsetof(struct svmx_device, field), scale, NULL }
 static const struct family of_device[] = {
     OF_DEVICE("svmx_device_queue_length", "gauge", "Parts that wait for the device.", queued, AS_COUNTS),
+    OF_DEVICE("svmx_device_pending", "gauge", "Launches that wait for the device or run there.", pending, AS_COUNTS),
     OF_DEVICE("svmx_device_backlog_seconds", "gauge", "What it has still to do, as expected.", backlog_ns, NS_PER_S),
     OF_DEVICE("svmx_device_memory_bytes", "gauge", "Memory that the device has; 0: not known.", memory_bytes,
               AS_COUNTS),
+    OF_DEVICE("svmx_device_memory_used_bytes", "gauge", "What of it this executor has in use.", memory_used, AS_COUNTS),
     OF_DEVICE("svmx_device_pool_bytes", "gauge", "Staging memory held, in use or idle.", pool_bytes, AS_COUNTS),
     OF_DEVICE("svmx_device_pool_peak_bytes", "gauge", "The most of it so far.", pool_bytes_peak, AS_COUNTS),
     OF_DEVICE("svmx_device_pool_idle_bytes", "gauge", "What of it is idle.", pool_idle_bytes, AS_COUNTS),
@@ -149,6 +162,13 @@ static void state_of(struct svmx__out *out, const struct svmx_device *device, co
                       svmx__health_words[i], health.state == svmx__health_words[i]);
 }
 
+static void load_of(struct svmx__out *out, const struct svmx_device *device, const void *user) {
+    (void)user;
+    for (uint32_t i = 0; i < SVMX__LOAD_WORDS; i++)
+        svmx__out_add(out, "svmx_device_load{device=\"%s\",state=\"%s\"} %d\n", svmx__device_label(device).line,
+                      svmx__load_words[i], svmx__load_word(device->load) == svmx__load_words[i]);
+}
+
 static void strikes_of(struct svmx__out *out, const struct svmx_device *device, const void *user) {
     (void)user;
     svmx__out_add(out, "svmx_device_strikes{device=\"%s\"} %u\n", svmx__device_label(device).line,
@@ -174,6 +194,8 @@ static void device_families(const struct svmx__stats_view *view, struct svmx__ou
     each_device(view, out, usable_of, NULL);
     head(out, "svmx_device_health", "gauge", "1 for the state that the device is in.");
     each_device(view, out, state_of, NULL);
+    head(out, "svmx_device_load", "gauge", "1 for how much of its memory and its queue is in use.");
+    each_device(view, out, load_of, NULL);
     head(out, "svmx_device_strikes", "gauge", "Failures that are held against the device.");
     each_device(view, out, strikes_of, NULL);
     head(out, "svmx_device_quarantined_operations", "gauge",
@@ -214,9 +236,12 @@ static void each_pair(const struct svmx__stats_view *view, struct svmx__out *out
 #define OF_PAIR(name, help, field, scale, label)                                                                       \
     { name, "counter", help, offsetof(struct svmx_op_stats, field), scale, label }
 static const char phases[] = "svmx_phase_seconds_total",
-                  phases_help[] = "Time of parts: in a queue, placing inputs, on the device, taking results.";
-static const char costs[] = "svmx_cost_seconds_total",
-                  costs_help[] = "The same time without waiting, by purpose; computing is what is useful of it.";
+                  phases_help[] =
+                      "Time of parts: in a queue or behind others, placing inputs, on the device, taking results.";
+static const char
+    costs[] = "svmx_cost_seconds_total",
+    costs_help[] =
+        "The same time without waiting, by purpose, and copies beside it; computing is what is useful of it.";
 static const char op_hits[] = "svmx_operation_cache_hits_total",
                   op_hits_help[] = "Found in a cache for parts of an operation on a device.";
 static const char op_misses[] = "svmx_operation_cache_misses_total",
@@ -238,6 +263,8 @@ static const struct family of_pair[] = {
     OF_PAIR(op_hits, op_hits_help, layout_hits, AS_COUNTS, "cache=\"layout\""),
     OF_PAIR(op_misses, op_misses_help, pipeline_misses, AS_COUNTS, "cache=\"pipeline\""),
     OF_PAIR(op_misses, op_misses_help, layout_misses, AS_COUNTS, "cache=\"layout\""),
+    OF_PAIR("svmx_busy_seconds_total", "The device had something to do, by its own clock where that can be believed.",
+            busy_ns, NS_PER_S, NULL),
     OF_PAIR("svmx_device_clock_seconds_total", "Computing and copying by the device's own clock.", device_ns, NS_PER_S,
             NULL),
 };

@@ -34,6 +34,12 @@ struct svmx__device_health svmx__device_health(const struct svmx_device *device)
                                         .quarantined = device->quarantined};
 }
 
+const char *const svmx__load_words[SVMX__LOAD_WORDS] = {"normal", "warning", "critical"};
+
+const char *svmx__load_word(uint32_t load) {
+    return svmx__load_words[load >= SVMX_LOAD_NORMAL && load <= SVMX_LOAD_CRITICAL ? load - SVMX_LOAD_NORMAL : 0];
+}
+
 static void find_used(struct svmx__stats_view *view) {
     const struct svmx_executor *executor = view->executor;
     for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++) {

@@ -42,6 +42,11 @@ struct svmx__device_health {
 extern const char *const svmx__health_words[SVMX__HEALTH_WORDS];
 struct svmx__device_health svmx__device_health(const struct svmx_device *device);
 
+/* How much of what a device has is in use: words for enum svmx_load. */
+enum { SVMX__LOAD_WORDS = 3 };
+extern const char *const svmx__load_words[SVMX__LOAD_WORDS];
+const char *svmx__load_word(uint32_t load);
+
 void svmx__stats_json(const struct svmx__stats_view *view, struct svmx__out *out);
 void svmx__stats_prometheus(const struct svmx__stats_view *view, struct svmx__out *out);
 

@@ -9,6 +9,7 @@
 #include "base/versioned.h"
 #include "executor/batch.h"
 #include "executor/executor.h"
+#include "executor/stages.h"
 
 enum { FIRST_OP_STATS = SVMX__THROUGH(struct svmx_op_stats, regret_ppm) };
 
@@ -34,20 +35,23 @@ void svmx__tally_part(const struct svmx__part *part, const struct svmx__sample *
     struct svmx__tally *tally = tally_of(part);
     const uint64_t wait_ns = svmx__clock_since(part->start_ns, part->queued_ns);
     const uint64_t stage_ns = svmx__clock_since(part->dispatch_ns, part->start_ns);
-    const uint64_t run_ns = svmx__clock_since(part->done_ns, part->dispatch_ns);
+    const uint64_t run_ns = svmx__clock_since(part->done_ns, part->dispatch_ns), own_ns = svmx__own_ns(part);
     const uint64_t collect_ns = svmx__clock_since(part->end_ns, part->done_ns);
     add(&tally->tasks, part->task_count);
     add(&tally->bytes_in, part->bytes_in);
     add(&tally->bytes_out, part->bytes_out);
-    add(&tally->run_ns, run_ns);
+    add(&tally->run_ns, own_ns);
     add(&tally->decisions[part->answer.why < SVMX_WHY_LINES ? part->answer.why : 0], 1);
     add(&tally->latency[line_of(wait_ns + stage_ns + run_ns + collect_ns)], 1);
     add_some(&tally->more_launches, (uint64_t)part->launches - 1);
-    add_some(&tally->wait_ns, wait_ns);
+    add_some(&tally->wait_ns, wait_ns + run_ns - own_ns);
     add_some(&tally->stage_ns, stage_ns);
     add_some(&tally->collect_ns, collect_ns);
     add_some(&tally->setup_ns, sample->setup_ns);
     add_some(&tally->transfer_ns, sample->transfer_ns);
+    if (part->device->host_memory) return; /* where all of it is computing */
+    add(&tally->compute_ns, sample->compute_ns);
+    add(&tally->busy_ns, own_ns - sample->setup_ns);
     add_some(&tally->device_ns, part->device_ns);
 }
 
@@ -67,8 +71,6 @@ void svmx__tally_failure(const struct svmx__part *part) { add(&tally_of(part)->f
 
 static uint64_t read(const _Atomic uint64_t *counter) { return atomic_load_explicit(counter, memory_order_relaxed); }
 
-static uint64_t less(uint64_t from, uint64_t by) { return from > by ? from - by : 0; }
-
 bool svmx__tally_is_used(const struct svmx__tally *tally) {
     uint64_t any = 0;
     for (uint32_t i = 0; i < SVMX_WHY_LINES; i++) any |= read(&tally->decisions[i]);
@@ -76,7 +78,9 @@ bool svmx__tally_is_used(const struct svmx__tally *tally) {
     return any != 0;
 }
 
-void svmx__tally_read(const struct svmx__tally *tally, struct svmx_op_stats *sum) {
+void svmx__tally_read(const struct svmx__device *device, uint32_t op, struct svmx_op_stats *sum) {
+    const struct svmx__tally *tally = &device->tallies[op];
+    const uint64_t run_ns = read(&tally->run_ns);
     uint64_t parts = 0;
     for (uint32_t i = 0; i < SVMX_WHY_LINES; i++) {
         const uint64_t count = read(&tally->decisions[i]);
@@ -85,21 +89,19 @@ void svmx__tally_read(const struct svmx__tally *tally, struct svmx_op_stats *sum
     }
     for (uint32_t i = 0; i < SVMX_LATENCY_LINES; i++) sum->latency[i] += read(&tally->latency[i]);
     for (uint32_t i = 0; i < SVMX_FAILURE_LINES; i++) sum->failures[i] += read(&tally->failures[i]);
-    const uint64_t stage_ns = read(&tally->stage_ns), run_ns = read(&tally->run_ns),
-                   collect_ns = read(&tally->collect_ns);
-    const uint64_t setup_ns = read(&tally->setup_ns), transfer_ns = read(&tally->transfer_ns);
     sum->parts += parts;
     sum->launches += parts + read(&tally->more_launches);
     sum->tasks += read(&tally->tasks);
     sum->bytes_in += read(&tally->bytes_in);
     sum->bytes_out += read(&tally->bytes_out);
     sum->wait_ns += read(&tally->wait_ns);
-    sum->stage_ns += stage_ns;
+    sum->stage_ns += read(&tally->stage_ns);
     sum->run_ns += run_ns;
-    sum->collect_ns += collect_ns;
-    sum->setup_ns += setup_ns;
-    sum->transfer_ns += transfer_ns;
-    sum->compute_ns += less(stage_ns + run_ns + collect_ns, setup_ns + transfer_ns);
+    sum->collect_ns += read(&tally->collect_ns);
+    sum->setup_ns += read(&tally->setup_ns);
+    sum->transfer_ns += read(&tally->transfer_ns);
+    sum->compute_ns += device->host_memory ? run_ns : read(&tally->compute_ns);
+    sum->busy_ns += device->host_memory ? run_ns : read(&tally->busy_ns);
     sum->device_ns += read(&tally->device_ns);
     sum->pipeline_hits += read(&tally->pipeline_hits);
     sum->pipeline_misses += read(&tally->pipeline_misses);
@@ -120,7 +122,7 @@ void svmx__tally_device(const struct svmx__device *device, struct svmx_op_stats 
     const struct svmx__operations *operations = device->executor->operations;
     for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++)
         if (svmx__operations_by_id(operations, op) && svmx__tally_is_used(&device->tallies[op]))
-            svmx__tally_read(&device->tallies[op], sum);
+            svmx__tally_read(device, op, sum);
 }
 
 static void read_choices(const struct svmx__choices *choices, uint32_t op, struct svmx_op_stats *stats) {
@@ -137,7 +139,7 @@ enum svmx_status svmx_op_stats_get(const svmx_executor_t *executor, uint32_t op,
     if (device >= executor->device_count && device != SVMX_ALL_DEVICES) return SVMX_ERR_UNKNOWN;
     struct svmx_op_stats now = {.size = sizeof now};
     for (uint32_t d = 0; d < executor->device_count; d++)
-        if (d == device || device == SVMX_ALL_DEVICES) svmx__tally_read(&executor->devices[d].tallies[op], &now);
+        if (d == device || device == SVMX_ALL_DEVICES) svmx__tally_read(&executor->devices[d], op, &now);
     read_choices(&executor->choices, op, &now);
     svmx__give(stats, &now, sizeof now);
     return SVMX_OK;

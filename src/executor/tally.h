@@ -29,7 +29,10 @@ struct svmx__tally {
     _Atomic uint64_t latency[SVMX_LATENCY_LINES];                                /* parts by log2 of their ns */
 
     _Atomic uint64_t more_launches; /* launches less parts: some take several, links of a chain none; wraps */
+    /* Launches that a device has at once count one after another: run_ns is what each took for itself, and what it waited for
+     * those ahead is in wait_ns. So run_ns of a device is never more than passed, unless it computes in calling threads. */
     _Atomic uint64_t wait_ns, stage_ns, collect_ns, setup_ns, transfer_ns, device_ns;
+    _Atomic uint64_t compute_ns, busy_ns; /* of devices with memory of their own; others compute for all of run_ns */
     _Atomic uint64_t failures[SVMX_FAILURE_LINES]; /* by enum svmx_failure */
 };
 
@@ -45,8 +48,8 @@ static inline void svmx__tally_look(_Atomic uint64_t *hits, _Atomic uint64_t *mi
 
 /* Was any work counted? Most operations were not used on most devices: these need not be read. */
 bool svmx__tally_is_used(const struct svmx__tally *tally);
-/* Adds what was counted to `sum`. */
-void svmx__tally_read(const struct svmx__tally *tally, struct svmx_op_stats *sum);
+/* Adds what was counted of an operation on a device to `sum`. */
+void svmx__tally_read(const struct svmx__device *device, uint32_t op, struct svmx_op_stats *sum);
 /* What was looked for in caches, of all operations of a device, used or not, is added. */
 void svmx__tally_looks(const struct svmx__device *device, struct svmx_stats *sum);
 /* The same as svmx__tally_read for all operations of a device that were used. */

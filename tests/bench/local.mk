@@ -91,8 +91,8 @@ endif
 # Suite signatures: like ops, many sizes of a batch.
 %C%_signatures_SOURCES = %D%/signatures.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c \
 	%D%/peer_sodium.h $(ops_common)
-%C%_signatures_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
-%C%_signatures_LDADD = libsvmx.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
+%C%_signatures_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_signatures_LDADD = libsvmx-core.la $(SECP256K1_LIBS) $(SODIUM_LIBS) -lm
 
 # Suite routing: choosing, on the devices that are here.
 %C%_routing_devices_SOURCES = %D%/routing_devices.c $(bench_common)

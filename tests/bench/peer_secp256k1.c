@@ -7,11 +7,12 @@
 
 #ifdef SVMX_HAVE_SECP256K1
 
+#include "ops/messages.h"
 #include <secp256k1.h>
 #include <secp256k1_recovery.h>
 #include <string.h>
 
-enum { WORD = 32, KEY = 64, LONG_KEY = 65, V_OF_ETHEREUM = 27 };
+enum { WORD = 32, KEY = 64, LONG_KEY = 65, ADDRESS = 20, V_OF_ETHEREUM = 27 };
 
 static bool sign_one(const secp256k1_context *context, struct secp256k1_signatures *all, uint64_t i) {
     uint8_t secret[WORD] = {1}, compact[2 * WORD], key[LONG_KEY];
@@ -62,11 +63,17 @@ static bool recover_one(const struct secp256k1_signatures *all, uint64_t i) {
     secp256k1_ecdsa_recoverable_signature signature;
     secp256k1_pubkey public_key;
     size_t key_bytes = sizeof key;
-    return secp256k1_ecdsa_recoverable_signature_parse_compact(secp256k1_context_static, &signature, compact, parity) &&
-           secp256k1_ecdsa_recover(secp256k1_context_static, &public_key, &signature, all->hashes + i * WORD) &&
-           secp256k1_ec_pubkey_serialize(secp256k1_context_static, key, &key_bytes, &public_key,
-                                         SECP256K1_EC_UNCOMPRESSED) &&
-           memcmp(key + 1, all->keys + i * KEY, KEY) == 0;
+    uint8_t digest[SVMX__DIGEST_BYTES];
+    const bool good =
+        secp256k1_ecdsa_recoverable_signature_parse_compact(secp256k1_context_static, &signature, compact, parity) &&
+        secp256k1_ecdsa_recover(secp256k1_context_static, &public_key, &signature, all->hashes + i * WORD) &&
+        secp256k1_ec_pubkey_serialize(secp256k1_context_static, key, &key_bytes, &public_key,
+                                      SECP256K1_EC_UNCOMPRESSED) &&
+        memcmp(key + 1, all->keys + i * KEY, KEY) == 0;
+    if (!good) return false;
+    svmx__keccak256(digest, key + 1, KEY);
+    memcpy(all->addresses + i * ADDRESS, digest + sizeof digest - ADDRESS, ADDRESS);
+    return true;
 }
 
 uint64_t secp256k1_peer_verify(const struct secp256k1_signatures *signatures, uint64_t first, uint64_t end) {

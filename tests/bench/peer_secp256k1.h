@@ -2,8 +2,7 @@
  * peer_secp256k1.h: libsecp256k1 as a peer of suite signatures, and the signatures that both sides look at.
  *
  * What is timed is what a caller with the bytes of a signature must do: parse, verify or recover, and for recovery
- * write the key out, from which an address is made; the Keccak-256 of it, which ours does as well, is not asked of
- * the peer.
+ * write the key out and make the address of it. The library has no Keccak-256; it gets the plain one of src/ops.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,6 +17,7 @@ struct secp256k1_signatures {
     uint64_t n;
     uint8_t *hashes, *v, *r, *s; /* words of 32 bytes, big-endian */
     uint8_t *keys;               /* x || y, 64 bytes each */
+    uint8_t *addresses;          /* 20 bytes each: written by recovery */
 };
 
 /* Makes them, from hashes that are there. false: the library is not there; `why` then says so, static text. */

@@ -7,6 +7,9 @@
  *   signatures   8 signatures each, beside its own
  *   mixed        all of them; conflicts: each depends on the one before
  *
+ * And a block of signatures in batches against the same in batches on an executor without eight lanes for signatures (variant
+ * avx2, which calls libsecp256k1 for each): what these lanes are worth to a block.
+ *
  * Unsigned transfers and conflicts show parking by itself, without the senders that a batch recovers faster.
  *
  * A run is all of a block: senders, names, instructions, settling, roots. All three lanes use one executor with the SIMD
@@ -20,6 +23,9 @@
 #include "bench.h"
 
 #include <math.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 enum { MOST_ROUNDS = 31, LANES = 3 };
 
@@ -29,6 +35,9 @@ struct scene {
     uint32_t threads;
     bool avx512;
 };
+
+static const struct svmx_options executor_options = {
+    .size = sizeof executor_options, .backends = "simd,stop", .policy = "order", .profile = "off"};
 
 /* A block in a mode. */
 struct lane_of {
@@ -123,14 +132,73 @@ static void measure(struct scene *scene, const struct vm_case *c) {
     block_free(&block);
 }
 
+/* ---- lanes for signatures, and none ------------------------------------------------------------------------------ */
+
+static const struct vm_case signature_case = {BLOCK_SIGNATURES, 256, 3, true, false};
+
+static bool has_ifma(const struct scene *scene) {
+#if defined(__x86_64__)
+    enum { IFMA = 1 << 21 };
+    unsigned a, b, c, d;
+    return scene->avx512 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & IFMA);
+#else
+    (void)scene;
+    return false;
+#endif
+}
+
+static void lanes_row(struct scene *scene, double ours, double peer, bool wrong, const char *note) {
+    char name[64];
+    (void)snprintf(name, sizeof name, "%zu signatures, against no lanes", signature_case.count);
+    bench_row(&scene->bench, &(struct bench_row){.name = name,
+                                                 .ours = ours,
+                                                 .peer = peer,
+                                                 .peer_name = "libsecp256k1",
+                                                 .unit = "ktx/s",
+                                                 .more_is_better = true,
+                                                 .ask = BENCH_RATIO_AT_LEAST,
+                                                 .bound = signature_case.ask,
+                                                 .wrong = wrong,
+                                                 .note = note});
+}
+
+static void measure_lanes(struct scene *scene) {
+    static struct bench_lane lanes[2];
+    struct scene without = *scene;
+    struct block block;
+    struct svmx_error error;
+    char note[64];
+    if (scene->bench.only && !strstr(block_kind_names[signature_case.kind], scene->bench.only)) return;
+    if (!has_ifma(scene))
+        return lanes_row(scene, NAN, NAN, false, "no AVX-512 IFMA: there are no lanes for signatures");
+    struct svmx_options options = executor_options;
+    options.variant = "avx2";
+    if (svmx_open(&without.executor, &options, &error) != SVMX_OK)
+        return lanes_row(scene, NAN, NAN, false, "no executor of variant avx2");
+    if (block_generate(scene->executor, &(struct generate_options){signature_case.kind, signature_case.count, 1, false},
+                       &block, &error) != SVMX_OK)
+        exit(1);
+    struct lane_of users[LANES] = {
+        {scene, &block, run_defaults}, {&without, &block, run_defaults}, {&without, &block, run_defaults}};
+    struct bench_lane *pointers[2] = {&lanes[0], &lanes[1]};
+    for (int i = 0; i < 2; i++)
+        lanes[i] = (struct bench_lane){.run = run_lane, .user = &users[i], .items = signature_case.count};
+    const bool wrong = !same_roots(users);
+    bench_measure(&scene->bench, pointers, 2);
+    (void)snprintf(note, sizeof note, "%u threads; noise %.2f", scene->threads, bench_noise(&scene->bench, &lanes[0]));
+    lanes_row(scene, speed(&scene->bench, &lanes[0]), speed(&scene->bench, &lanes[1]), wrong, note);
+    block_free(&block);
+    svmx_close(without.executor);
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
 /* Why it cannot be measured here; NULL: it can. */
 static const char *open_scene(struct scene *scene, char *text, size_t bytes) {
-    const struct svmx_options options = {
-        .size = sizeof options, .backends = "simd,stop", .policy = "order", .profile = "off"};
     struct svmx_device device = {.size = sizeof device};
     struct svmx_error error;
     if (!sign_is_there()) return "this was built without libsecp256k1";
-    if (svmx_open(&scene->executor, &options, &error) != SVMX_OK) {
+    if (svmx_open(&scene->executor, &executor_options, &error) != SVMX_OK) {
         (void)snprintf(text, bytes, "%s", error.text);
         return text;
     }
@@ -161,6 +229,7 @@ int main(void) {
                                                     .bound = 3,
                                                     .note = why});
     for (size_t i = 0; i < sizeof cases / sizeof *cases && !why; i++) measure(&scene, &cases[i]);
+    if (!why) measure_lanes(&scene);
     svmx_close(scene.executor);
     return bench_close(&scene.bench);
 }

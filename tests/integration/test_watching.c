@@ -96,6 +96,73 @@ Test(watching, the_last_fallbacks_are_kept) {
     svmx_close(executor);
 }
 
+/* What the structs say is in both texts. */
+Test(watching, fallbacks_by_reason_are_in_the_texts) {
+    fake_start();
+    svmx_executor_t *executor = open_quiet_fake();
+    (void)run_trial(executor);
+    fake.fail[FAKE_SUBMIT].from = fake.calls[FAKE_SUBMIT] + 1;
+    fake.fail[FAKE_SUBMIT].count = 1;
+    fake.fail[FAKE_SUBMIT].status = SVMX_ERR_BACKEND;
+    cr_assert_eq(run_trial(executor).redone, 1);
+    cr_assert(
+        strstr(text_of(executor, SVMX_STATS_JSON),
+               "\"fallbacks\":1,\"fallback_reasons\":{\"timeout\":0,\"lost\":0,\"memory\":0,\"wrong\":0,\"error\":1}"));
+    cr_assert(strstr(text_of(executor, SVMX_STATS_PROMETHEUS), "\nsvmx_fallbacks_total{reason=\"error\"} 1\n"));
+    cr_assert(strstr(text, "\nsvmx_fallbacks_total{reason=\"lost\"} 0\n"));
+    svmx_close(executor);
+}
+
+Test(watching, comparisons_are_in_the_texts) {
+    struct svmx_options options = fake_options();
+    fake_start();
+    options.verify = "full";
+    options.log = silent;
+    svmx_executor_t *executor = open_with(&options);
+    (void)run_trial(executor);
+    struct svmx_stats stats = {.size = sizeof stats};
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    cr_assert_gt(stats.compared, 0);
+    char line[64];
+    (void)snprintf(line, sizeof line, "\nsvmx_compared_total %u\n", (unsigned)stats.compared);
+    cr_assert(strstr(text_of(executor, SVMX_STATS_PROMETHEUS), line));
+    cr_assert(strstr(text, "\nsvmx_differed_total 0\n"));
+    (void)snprintf(line, sizeof line, "\"compared\":%u,\"differed\":0,", (unsigned)stats.compared);
+    cr_assert(strstr(text_of(executor, SVMX_STATS_JSON), line));
+    svmx_close(executor);
+}
+
+/* Three of four that may be under way are with the device, or wait for it. */
+Test(watching, a_critical_load_is_in_the_texts) {
+    struct trial trials[3];
+    svmx_batch_t *batches[3];
+    struct svmx_options options = fake_options();
+    fake_start();
+    options.timeout_ms = 60000;
+    options.queue_depth = 4;
+    options.load_warning = 50;
+    options.load_critical = 75;
+    svmx_executor_t *executor = open_with(&options);
+    cr_assert_eq(run_trial(executor).device, 0);
+    fake_gate(true);
+    for (int i = 0; i < 3; i++) {
+        batches[i] = batch_of(executor, &trials[i]);
+        cr_assert_eq(svmx_submit(batches[i], 0), SVMX_OK);
+    }
+    cr_assert(strstr(text_of(executor, SVMX_STATS_PROMETHEUS),
+                     "\nsvmx_device_load{device=\"fake:0\",state=\"critical\"} 1\n"));
+    cr_assert(strstr(text, "\nsvmx_device_load{device=\"fake:0\",state=\"warning\"} 0\n"));
+    cr_assert(strstr(text, "\nsvmx_device_pending{device=\"fake:0\"} 3\n"));
+    cr_assert(strstr(text_of(executor, SVMX_STATS_JSON), "\"load\":\"critical\",\"pending\":3,"));
+    fake_gate(false);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
+        svmx_batch_destroy(batches[i]);
+    }
+    cr_assert(strstr(text_of(executor, SVMX_STATS_JSON), "\"load\":\"normal\",\"pending\":0,"));
+    svmx_close(executor);
+}
+
 Test(watching, what_waits_is_seen) {
     struct trial trials[3];
     svmx_batch_t *batches[3];

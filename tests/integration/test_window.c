@@ -10,6 +10,8 @@
 #include "executor/executor.h"
 #include "faults_fixture.h"
 
+#include <unistd.h>
+
 enum { MOST = 16, N = 64 };
 
 static struct trial trials[MOST];
@@ -108,6 +110,38 @@ Test(window, never_more_than_the_device_takes) {
     svmx_executor_t *executor = open_with(&options);
     cr_assert_eq(executor->devices[0].window.depth, 2);
     cr_assert_eq(executor->devices[1].window.depth, 1, "the reference code computes in the caller's memory");
+    svmx_close(executor);
+}
+
+/* ---- how busy it is -------------------------------------------------------------------------------------------------- */
+
+/* Three launches at once that take a while: the device was busy once for that while, whatever each of them waited. */
+Test(window, a_device_is_not_busy_more_often_than_once) {
+    fake_start();
+    svmx_executor_t *executor = open_window(3);
+    struct svmx_stats stats = {.size = sizeof stats};
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    const struct svmx_device before = device_at(executor, 0);
+    uint64_t run_ns = 0;
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    const uint64_t from_ns = stats.open_ns;
+    fake_gate(true);
+    const unsigned submits = fake_count(&fake.calls[FAKE_SUBMIT]);
+    submit_all(executor, 3, 0);
+    fake_await(&fake.calls[FAKE_SUBMIT], submits + 3);
+    (void)usleep(20000);
+    fake_gate(false);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
+        cr_assert_eq(svmx_receipt_get(batches[i], 0, &receipt), SVMX_OK);
+        run_ns += receipt.run_ns;
+    }
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    const struct svmx_device device = device_at(executor, 0);
+    cr_assert_geq(run_ns, 3 * UINT64_C(20000000));
+    cr_assert_geq(device.busy_ns - before.busy_ns, UINT64_C(20000000));
+    cr_assert_leq(device.busy_ns - before.busy_ns, stats.open_ns - from_ns, "never more than passed");
+    expect_all_right(3);
     svmx_close(executor);
 }
 

@@ -82,7 +82,10 @@ class Answers(Serving):
                     self.assertEqual(found[metric, labels], pair[field], (op["name"], metric))
                 self.assertEqual(pair["parts"], len(mine))
                 self.assertEqual(sum(count for _, count in pair["latency_ns"]), len(mine))
-                self.assertEqual(pair["run_ns"], sum(one["run_ns"] for one in mine))
+                run_ns, wait_ns = (sum(one[field] for one in mine) for field in ("run_ns", "wait_ns"))
+                self.assertEqual(pair["run_ns"] + pair["wait_ns"], run_ns + wait_ns)
+                self.assertLessEqual(pair["run_ns"], run_ns, "behind others it waited")
+                self.assertLessEqual(pair["busy_ns"], pair["run_ns"])
                 self.assertAlmostEqual(
                     found["svmx_phase_seconds_total", tuple(sorted(labels + (("phase", "run"),)))], pair["run_ns"] / 1e9
                 )
@@ -286,7 +289,7 @@ class Promtool(Serving):
 
     def test_alerts(self):
         folder = os.path.join(CONTRIB, "prometheus")
-        self.assertIn("12 rules found", self.promtool("check", "rules", os.path.join(folder, "svmx-alerts.yml")))
+        self.assertIn("13 rules found", self.promtool("check", "rules", os.path.join(folder, "svmx-alerts.yml")))
         self.assertIn("SUCCESS", self.promtool("test", "rules", os.path.join(folder, "svmx-alerts.test.yml")))
         self.assertIn("is valid", self.promtool("check", "config", os.path.join(folder, "prometheus.yml")))
 

@@ -13,7 +13,7 @@ import suite
 
 COMMAND = os.environ.get("SVMX_TEST_COMMAND", "svmx")
 STATS = """import json, os, sys
-device = dict(id="gpu:0", name="A device", tasks=0, bytes_in=0, bytes_out=0, stage_ns=0, run_ns=0, collect_ns=0,
+device = dict(id="gpu:0", name="A device", tasks=0, bytes_in=0, bytes_out=0, setup_ns=0, transfer_ns=0, busy_ns=0,
               compute_ns=0)
 device.update(eval(sys.argv[2]))
 path = os.path.join(os.environ["SUPERVM_STATS_DIR"], sys.argv[1])
@@ -102,7 +102,7 @@ class ProfileRun(suite.Suite):
 
     def test_work_per_joule(self):
         one = self.package(0, "package-0", 1_000_000)
-        stats = self.stats(tasks=30, bytes_in=4_000_000, bytes_out=2_000_000, run_ns=500, compute_ns=250)
+        stats = self.stats(tasks=30, bytes_in=4_000_000, bytes_out=2_000_000, busy_ns=500, transfer_ns=250, compute_ns=250)
         self.put("both.sh", f'echo 3000000 > {one}; exec "$@"')
         _, err, rows = self.run_it("sh", self.path("both.sh"), *stats)
         self.assertIn("work per joule: 15 tasks, 3 MB; 2 J in all", err)

@@ -166,7 +166,7 @@ criterion_suites += \
 %C%_test_simd_points_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
 %C%_test_simd_small_group_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
 %C%_test_simd_small_group_LDADD = $(small_group) $(fe52_calls) $(simd_parts) $(LDADD)
-EXTRA_DIST += %D%/big_fixture.h %D%/fe52_calls.h %D%/fe52_calls_body.h %D%/points_fixture.h %D%/small_group.h \
+EXTRA_DIST += %D%/big_fixture.h %D%/fe52_calls.h %D%/fe52_calls_body.h %D%/group_logs.h %D%/points_fixture.h %D%/small_group.h \
 	%D%/device_run.h %D%/ed25519_hard.h %D%/signatures_hard.h
 fe52_calls =
 small_group =
@@ -215,11 +215,12 @@ criterion_suites += \
 	%D%/test_opencl_describe \
 	%D%/test_opencl_faults
 if BUILD_SIMD
-criterion_suites += %D%/test_opencl_ed25519 %D%/test_opencl_secp256k1
+criterion_suites += %D%/test_opencl_ed25519 %D%/test_opencl_secp256k1 %D%/test_opencl_small_group
 %C%_test_opencl_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 %C%_test_opencl_ed25519_LDADD = $(simd_parts) $(LDADD) $(SODIUM_LIBS)
 %C%_test_opencl_secp256k1_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
 %C%_test_opencl_secp256k1_LDADD = $(simd_parts) $(LDADD) $(SECP256K1_LIBS)
+%C%_test_opencl_small_group_LDADD = plugins/kernels/libkernels.la $(simd_parts) $(LDADD)
 endif
 %C%_test_opencl_backend_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 %C%_test_opencl_describe_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)

@@ -27,6 +27,66 @@ static void stop_device(void) {
 
 TestSuite(opencl_secp256k1, .init = start, .fini = stop_device);
 
+/* Senders of a block, the hashes of their addresses, and the root over these: three levels that go to the device in one
+ * submission. Addresses and hashes are passed on there. */
+enum { SENDERS = 200 };
+
+static void chain_add(svmx_batch_t *batch, uint8_t root[32], uint8_t *valid) {
+    static uint64_t offsets[SENDERS + 1];
+    for (uint64_t i = 0; i <= SENDERS; i++) offsets[i] = 20 * i;
+    const struct svmx_arg recover[] = {svmx_out_passing(SVMX_U8, 20 * SENDERS),  svmx_out(SVMX_U8, valid, SENDERS),
+                                       svmx_in(SVMX_U8, all.hash, 32 * SENDERS), svmx_in(SVMX_U8, all.v, 32 * SENDERS),
+                                       svmx_in(SVMX_U8, all.r, 32 * SENDERS),    svmx_in(SVMX_U8, all.s, 32 * SENDERS)};
+    const struct svmx_arg hash[] = {svmx_out_passing(SVMX_U8, 32 * SENDERS), svmx_result_of(SVMX_U8, 0, 0),
+                                    svmx_in(SVMX_U64, offsets, SENDERS + 1)};
+    const struct svmx_arg tree[] = {svmx_out(SVMX_U8, root, 32), svmx_result_of(SVMX_U8, 1, 0),
+                                    svmx_u32(SVMX_MERKLE_PROMOTE)};
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_ECRECOVER, recover, 6), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_KECCAK256, hash, 3), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_MERKLE_ROOT_KECCAK256, tree, 3), SVMX_OK, "%s", svmx_batch_error(batch));
+}
+
+/* The same a call at a time, by the reference code. */
+static void chain_expected(uint8_t root[32], uint8_t *valid) {
+    static uint8_t addresses[SENDERS][20], digests[SENDERS][32];
+    static uint64_t offsets[SENDERS + 1];
+    for (uint64_t i = 0; i <= SENDERS; i++) offsets[i] = 20 * i;
+    const struct svmx_slot recover[] = {slot(addresses, sizeof addresses), slot(valid, SENDERS),
+                                        slot(all.hash, 32 * SENDERS),      slot(all.v, 32 * SENDERS),
+                                        slot(all.r, 32 * SENDERS),         slot(all.s, 32 * SENDERS)};
+    const struct svmx_slot hash[] = {slot(digests, sizeof digests), slot(addresses, sizeof addresses),
+                                     slot(offsets, sizeof offsets)};
+    const struct svmx_slot tree[] = {slot(root, 32), slot(digests, sizeof digests), scalar_u32(SVMX_MERKLE_PROMOTE)};
+    compute(SVMX_OP_ECRECOVER, recover);
+    compute(SVMX_OP_KECCAK256, hash);
+    compute(SVMX_OP_MERKLE_ROOT_KECCAK256, tree);
+}
+
+static void expect_chain_on_device(void) {
+    static const uint32_t ops[] = {SVMX_OP_ECRECOVER, SVMX_OP_KECCAK256, SVMX_OP_MERKLE_ROOT_KECCAK256};
+    uint8_t root[32], expected[32], valid[SENDERS], expected_valid[SENDERS];
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    svmx_batch_t *batch = NULL;
+    for (unsigned i = 0; i < SENDERS; i++) {
+        append();
+        if (i % 9 == 4) spoil(i, i / 9);
+    }
+    chain_expected(expected, expected_valid);
+    for (size_t i = 0; i < 3; i++) cr_assert_eq(svmx_prewarm(executor, ops[i], SENDERS), SVMX_OK);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    chain_add(batch, root, valid);
+    cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert_arr_eq(root, expected, 32);
+    cr_assert_arr_eq(valid, expected_valid, SENDERS);
+    cr_assert_eq(svmx_receipt_count(batch), 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        cr_assert_eq(svmx_receipt_get(batch, i, &receipt), SVMX_OK);
+        cr_assert(receipt.device == 0 && receipt.redone == 0, "%u: device %u %s", i, receipt.device, receipt.reason);
+        cr_assert(receipt.flags & SVMX_RECEIPT_STRETCH, "%u went by itself", i);
+    }
+    svmx_batch_destroy(batch);
+}
+
 /* One test: each would compile the kernels anew. */
 Test(opencl_secp256k1, hard_signatures) {
     executor = device_open();
@@ -61,6 +121,8 @@ Test(opencl_secp256k1, hard_signatures) {
     }
     cr_assert_eq(recovered(&all), 128);
     cr_assert_eq(verified(&all), 128);
+    start();
+    expect_chain_on_device();
 }
 #else
 Test(opencl_secp256k1, is_left_out) { cr_skip_test("built without libsecp256k1"); }

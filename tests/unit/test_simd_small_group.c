@@ -1,12 +1,13 @@
 /*
- * test_simd_small_group.c: ecrecover_ifma.c and ecdsa_ifma.c in a group of 199 points (small_group.h), every key with every s
- * and every hash, against sums of logarithms modulo 199.
+ * test_simd_small_group.c: ecrecover_ifma.c and ecdsa_ifma.c in a group of 199 points (small_group.h), against sums of logarithms
+ * modulo 199: recovery of every R with every s and every hash; verification of every key with every r and every s, each with a
+ * hash that makes it right, one that does by -R, and one that does not, and of every key with every r and every hash.
  *
  * There, what the formulas for points cannot add comes in two of three signatures. Those are computed again by small_recover
  * and small_verify of this file, as by libsecp256k1 in the large group, and counted: both kinds must be among them.
  *
- * One in STRIDE hashes, in turn, and one of all under a sanitizer; all of them with SVMX_TEST_LONG, 8 and 12 million
- * signatures.
+ * One in STRIDE of them, in turn, which is 2 million signatures, and one in 198 under a sanitizer; all of them with
+ * SVMX_TEST_LONG: 8, 12 and 4 million.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,13 +15,12 @@
 
 #if defined(SVMX_HAVE_SECP256K1) && defined(SVMX_HAVE_SODIUM) && defined(__x86_64__)
 #include "../../plugins/simd/signatures.h"
-#include "ops/messages.h"
-#include "points_fixture.h"
+#include "group_logs.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
 
-enum { ORDER = 199, STRIDE = 61, BATCH = 3 * ORDER * ORDER / 2, ROWS = 32, BASE_BITS = 126 };
+enum { STRIDE = 13, BATCH = 3 * ORDER * ORDER / 2, ROWS = 32, BASE_BITS = 126 };
 
 /* ---- what the lanes call --------------------------------------------------------------------------------------- */
 
@@ -32,40 +32,7 @@ _Bool small_verify(const uint8_t *hash, const uint8_t *r, const uint8_t *s, cons
 void small_ecrecover_run(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
 void small_ecdsa_run(const struct svmx_dispatch *d, uint64_t first, uint64_t end);
 
-/* Of i times the generator: x and y, big-endian; the hash of both; x modulo ORDER; 1 / i modulo ORDER. */
-static uint8_t key_of[ORDER][64], address_of[ORDER][20];
-static unsigned r_of[ORDER], inverse_of[ORDER];
 static unsigned again; /* signatures that the lanes gave back */
-
-static unsigned modulo(unsigned a) { return a % ORDER; }
-
-static void bytes_of(uint8_t out[32], const struct big *a) {
-    for (unsigned i = 0; i < 32; i++) out[31 - i] = (uint8_t)(a->w[i / 8] >> 8 * (i % 8));
-}
-
-static unsigned remainder_of(const uint8_t number[32]) {
-    unsigned r = 0;
-    for (unsigned i = 0; i < 32; i++) r = modulo(256 * r + number[i]);
-    return r;
-}
-
-/* The logarithm of the point with that x and an odd or even y. */
-static unsigned log_of(const uint8_t x[32], unsigned odd) {
-    unsigned i = 1;
-    while (i < ORDER && (memcmp(key_of[i], x, 32) != 0 || (key_of[i][63] & 1) != odd)) i++;
-    cr_assert_lt(i, (unsigned)ORDER, "no x of the group");
-    return i;
-}
-
-/* Q = (s R - hash G) / r; 0 is infinity. */
-static unsigned key_log(const uint8_t *hash, unsigned point, const uint8_t *s) {
-    return modulo((remainder_of(s) * point + ORDER - remainder_of(hash)) * inverse_of[r_of[point]]);
-}
-
-static _Bool is_signature(const uint8_t *hash, const uint8_t *r, const uint8_t *s, unsigned key) {
-    const unsigned sum = modulo((remainder_of(hash) + remainder_of(r) * key) * inverse_of[remainder_of(s)]);
-    return sum != 0 && memcmp(key_of[sum], r, 32) == 0;
-}
 
 _Bool small_recover(uint8_t xy[64], const uint8_t *hash, const uint8_t *v, const uint8_t *r, const uint8_t *s) {
     const unsigned key = key_log(hash, log_of(r, v[31] == 28), s);
@@ -93,16 +60,7 @@ void small_rows_make(void) {
 
 static void start(void) {
     if (!has_ifma()) return;
-    group_make_199();
-    for (unsigned i = 1; i < ORDER; i++) {
-        uint8_t digest[32];
-        bytes_of(key_of[i], &multiple[i].x);
-        bytes_of(key_of[i] + 32, &multiple[i].y);
-        svmx__keccak256(digest, key_of[i], 64);
-        memcpy(address_of[i], digest + 12, 20);
-        r_of[i] = remainder_of(key_of[i]);
-        for (inverse_of[i] = 1; modulo(i * inverse_of[i]) != 1;) inverse_of[i]++;
-    }
+    logs_make();
     again = 0;
 }
 
@@ -113,11 +71,6 @@ static unsigned stride(void) {
     if (getenv("SVMX_TEST_LONG")) return 1;
     const char *sanitizer = getenv("SVMX_TEST_SANITIZER");
     return sanitizer && *sanitizer ? ORDER - 1 : STRIDE;
-}
-
-static void small_number(uint8_t out[32], unsigned value) {
-    memset(out, 0, 32);
-    out[30] = (uint8_t)(value >> 8), out[31] = (uint8_t)value;
 }
 
 /* ---- every point, every s, every hash -------------------------------------------------------------------------- */
@@ -177,6 +130,15 @@ static void verification_make(unsigned i, unsigned log, unsigned point, unsigned
     expected[i] = 2 * k < ORDER && is_signature(hash[i], r[i], s[i], log);
 }
 
+static void verify_batch(unsigned log, unsigned count) {
+    const struct svmx_slot slots[] = {slot(valid, count), slot(hash, 32 * count), slot(r, 32 * count),
+                                      slot(s, 32 * count), slot(key, 64 * count)};
+    run(small_ecdsa_run, slots, 5, count);
+    for (unsigned i = 0; i < count; i++)
+        cr_assert_eq(valid[i], expected[i], "key %u, r %u, s %u, hash %u", log, remainder_of(r[i]), s[i][31],
+                     hash[i][31]);
+}
+
 static unsigned verify_all(unsigned log, unsigned *good) {
     unsigned count = 0;
     for (unsigned point = 1; point <= ORDER / 2; point++)
@@ -185,12 +147,7 @@ static unsigned verify_all(unsigned log, unsigned *good) {
                 verification_make(count, log, point, k);
                 *good += expected[count++];
             }
-    const struct svmx_slot slots[] = {slot(valid, count), slot(hash, 32 * count), slot(r, 32 * count),
-                                      slot(s, 32 * count), slot(key, 64 * count)};
-    run(small_ecdsa_run, slots, 5, count);
-    for (unsigned i = 0; i < count; i++)
-        cr_assert_eq(valid[i], expected[i], "key %u, r %u, s %u, hash %u", log, remainder_of(r[i]), s[i][31],
-                     hash[i][31]);
+    verify_batch(log, count);
     return count;
 }
 
@@ -201,6 +158,30 @@ Test(simd_small_group, verification) {
     printf("%u verified, %u are right, %u again\n", count, good, again);
     cr_assert(good > count / 4 && good < count / 2, "%u of %u", good, count);
     cr_assert(again > count / 8 && again < count / 2, "%u of %u", again, count);
+}
+
+/* Every hash, with an s that is another one for each key and r: 1 to 99, those that are low. */
+static unsigned verify_hashes(unsigned log, unsigned *good) {
+    unsigned count = 0;
+    for (unsigned point = 1; point <= ORDER / 2; point++)
+        for (unsigned h = (log + point) % stride(); h < ORDER; h += stride(), count++) {
+            small_number(hash[count], h);
+            small_number(s[count], 1 + (7 * log + point) % (ORDER / 2));
+            memcpy(r[count], key_of[point], 32);
+            memcpy(key[count], key_of[log], 64);
+            expected[count] = is_signature(hash[count], r[count], s[count], log);
+            *good += expected[count];
+        }
+    verify_batch(log, count);
+    return count;
+}
+
+Test(simd_small_group, verification_of_every_hash) {
+    NEEDS_IFMA;
+    unsigned count = 0, good = 0;
+    for (unsigned log = 1; log < ORDER; log++) count += verify_hashes(log, &good);
+    printf("%u verified, %u are right, %u again\n", count, good, again);
+    cr_assert(good > count / ORDER && good < 3 * (count / ORDER), "two hashes of 199 are right: %u of %u", good, count);
 }
 #else
 Test(simd_small_group, is_left_out) { cr_skip_test("built without libsecp256k1, libsodium or x86-64"); }

@@ -46,6 +46,7 @@ Test(stats_text, json_is_json_and_has_what_was_run) {
     cr_assert(svmx__json_end(&json), "%s", json.error);
     cr_assert_eq(keys, 8);
     cr_assert(strstr(text, "\"work\":{\"batches\":4,\"failed\":0,\"cancelled\":0,\"tasks\":12,\"launches\":4,"));
+    cr_assert(strstr(text, "\"memory_used\":0,"));
     cr_assert(strstr(text, "{\"name\":\"vec_add_f32\",\"op\":1,\"unit\":\"element\",\"sizes\":[[64,4]],"));
     cr_assert(
         strstr(text, "{\"device\":0,\"parts\":4,\"tasks\":12,\"launches\":4,\"bytes_in\":1536,\"bytes_out\":768,"));
@@ -74,11 +75,14 @@ Test(stats_text, prometheus_has_what_was_run) {
     cr_assert(has_line("svmx_device_usable{device=\"reference:0\"} 1"));
     cr_assert(has_line("svmx_device_health{device=\"reference:0\",state=\"healthy\"} 1"));
     cr_assert(has_line("svmx_device_health{device=\"reference:0\",state=\"lost\"} 0"));
+    cr_assert(has_line("svmx_device_load{device=\"reference:0\",state=\"normal\"} 1"));
+    cr_assert(has_line("svmx_device_memory_used_bytes{device=\"reference:0\"} 0"));
+    cr_assert(has_line("svmx_overloads_total 0"));
 }
 
 /* Families are whole: a name has one head, and no sample of another one between its own. */
 Test(stats_text, prometheus_families_are_whole) {
-    static char seen[64][64];
+    static char seen[128][64];
     unsigned count = 0;
     run_batches(1);
     (void)text_of(executor, SVMX_STATS_PROMETHEUS);
@@ -86,7 +90,7 @@ Test(stats_text, prometheus_families_are_whole) {
         char name[64];
         if (sscanf(line, "# HELP %63s", name) == 1) {
             for (unsigned i = 0; i < count; i++) cr_assert_str_neq(seen[i], name, "%s has two heads", name);
-            cr_assert_lt(count, 64);
+            cr_assert_lt(count, 128);
             (void)snprintf(seen[count++], sizeof *seen, "%s", name);
         } else if (line[0] != '#') {
             cr_assert_eq(strncmp(line, seen[count - 1], strlen(seen[count - 1])), 0, "%s under %s", line,

@@ -115,6 +115,63 @@ Test(tally, a_submitted_batch_waits) {
     cr_assert_eq(add.stage_ns + add.run_ns + add.collect_ns, add.setup_ns + add.transfer_ns + add.compute_ns);
 }
 
+/* ---- several at once on a device ------------------------------------------------------------------------------------ */
+
+/* A launch that was handed over at 1 us, with two others; the one ahead of it was over at `ahead_ns`. */
+static void tally_one(uint64_t ahead_ns, uint64_t done_ns, const struct svmx__sample *sample) {
+    static struct svmx__part part;
+    part = (struct svmx__part){.device = &executor->devices[0],
+                               .op = svmx__operations_by_id(executor->operations, SVMX_OP_VEC_ADD_F32),
+                               .launches = 1,
+                               .queued_ns = 500,
+                               .start_ns = 900,
+                               .dispatch_ns = 1000,
+                               .ahead_ns = ahead_ns,
+                               .done_ns = done_ns,
+                               .end_ns = done_ns + 10};
+    part.device_ns = sample->transfer_ns ? sample->compute_ns + sample->transfer_ns : 0;
+    svmx__tally_part(&part, sample);
+}
+
+/* Three launches of 5, 4 and 6 us, all handed over at once: 15 us, not 5 + 9 + 15. */
+Test(tally, launches_in_a_window_count_one_after_another) {
+    executor->devices[0].host_memory = false; /* it is asked for numbers only */
+    tally_one(0, 6000, &(struct svmx__sample){.compute_ns = 5000});
+    tally_one(6000, 10000, &(struct svmx__sample){.compute_ns = 4000});
+    tally_one(10000, 16000, &(struct svmx__sample){.compute_ns = 6000});
+    const struct svmx_op_stats add = stats_of(SVMX_OP_VEC_ADD_F32, 0);
+    cr_assert_eq(add.run_ns, 15000);
+    cr_assert_eq(add.busy_ns, 15000);
+    cr_assert_eq(add.compute_ns, 15000);
+    cr_assert_eq(add.wait_ns, 3 * 400 + 5000 + 9000, "what was behind others waited");
+    cr_assert_eq(add.wait_ns + add.stage_ns + add.run_ns + add.collect_ns, 5510 + 9510 + 15510, "nothing is lost");
+    executor->devices[0].host_memory = true;
+}
+
+/* Copying bounds it: each computes for 1 us beside the copies of the next, which take 4 us. */
+Test(tally, a_device_that_copies_is_busy_and_not_useful) {
+    executor->devices[0].host_memory = false;
+    for (uint64_t i = 0; i < 10; i++)
+        tally_one(i ? 1000 + 4000 * i : 0, 5000 + 4000 * i,
+                  &(struct svmx__sample){.transfer_ns = 4000, .compute_ns = 1000});
+    const struct svmx_op_stats add = stats_of(SVMX_OP_VEC_ADD_F32, 0);
+    cr_assert_eq(add.busy_ns, 40000);
+    cr_assert_eq(add.compute_ns, 10000);
+    cr_assert_eq(add.transfer_ns, 40000);
+    cr_assert_eq(add.device_ns, 50000, "its engines work beside each other");
+    executor->devices[0].host_memory = true;
+}
+
+/* 3 of 10 us by its own clock; the rest is the driver's. */
+Test(tally, a_device_is_busy_by_its_own_clock) {
+    executor->devices[0].host_memory = false;
+    tally_one(0, 11000, &(struct svmx__sample){.setup_ns = 7000, .transfer_ns = 1000, .compute_ns = 2000});
+    const struct svmx_op_stats add = stats_of(SVMX_OP_VEC_ADD_F32, 0);
+    cr_assert_eq(add.run_ns, 10000);
+    cr_assert_eq(add.busy_ns, 3000);
+    executor->devices[0].host_memory = true;
+}
+
 /* ---- threads ----------------------------------------------------------------------------------------------------- */
 
 enum { THREADS = 4, BATCHES = 500 };

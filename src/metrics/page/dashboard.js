@@ -128,8 +128,8 @@ function fillTiles(stats) {
 
 function deviceCard(stats, from, device, i) {
   const path = (name) => `devices.${i}.${name}`;
-  const busy = rate(from, stats, (one) => one.devices[i].run_ns);
-  const took = (one) => one.devices[i].stage_ns + one.devices[i].run_ns + one.devices[i].collect_ns;
+  const busy = rate(from, stats, (one) => one.devices[i].busy_ns);
+  const took = (one) => one.devices[i].setup_ns + one.devices[i].transfer_ns + one.devices[i].compute_ns;
   const all = from ? took(stats) - took(from) : 0;
   const useful = all > 0 ? (device.compute_ns - from.devices[i].compute_ns) / all : null;
   const fact = (name, value) => [make("dt", {}, name), make("dd", {}, value)];
