@@ -6,7 +6,7 @@
  * share it. Operands may be any numbers. The fast ways are right for those below m, and see when they were not: then
  * one more redc with R modulo m brings any number below m.
  *
- *   field_scalar.c, field_avx2.c   these functions, without and with mulx
+ *   field_scalar.c, field_avx2.c   these functions, without and with mulx; with it also field_spare.h, for BN254, BLS12-381
  *   field_avx512.c, field_ifma.c   eight elements side by side; the modulus and the rare cases from here
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -35,13 +35,24 @@ enum { FIELD_MAX_LIMBS = 6 };
 
 /* ---- words ------------------------------------------------------------------------------------------------ */
 
-/* Word by word: copied as vectors, numbers would go through memory, and be waited for there. */
+/* Keeps a word in a register of its own. Compilers like to copy the words of a number as a vector: then all of them go
+ * through memory or from one kind of register to the other, and are waited for there. */
+#define FIELD_WORD(x) __asm__("" : "+r"(x))
+
 SIMD_INLINE void limbs_load(uint64_t *r, const uint8_t *at, int limbs) {
-    FIELD_UNROLL for (int i = 0; i < limbs; i++) r[i] = simd_load_u64(at + 8 * i);
+    FIELD_UNROLL for (int i = 0; i < limbs; i++) {
+        uint64_t word = simd_load_u64(at + 8 * i);
+        FIELD_WORD(word);
+        r[i] = word;
+    }
 }
 
 SIMD_INLINE void limbs_store(uint8_t *at, const uint64_t *a, int limbs) {
-    FIELD_UNROLL for (int i = 0; i < limbs; i++) memcpy(at + 8 * i, a + i, 8);
+    FIELD_UNROLL for (int i = 0; i < limbs; i++) {
+        uint64_t word = a[i];
+        FIELD_WORD(word);
+        memcpy(at + 8 * i, &word, 8);
+    }
 }
 
 SIMD_INLINE void limbs_copy(uint64_t *r, const uint64_t *a, int limbs) {

@@ -2,11 +2,12 @@
  * field_avx2.c: arithmetic modulo an odd number for machines with AVX2, one element at a time.
  *
  * The same code as field_scalar.c, with mulx, which all of them have. Four lanes of 32 x 32 -> 64 bits would need four
- * products for one of mulx, and more for the carries between them: mulx is faster. Serves AVX-512 without IFMA too.
+ * products for one of mulx, and more for the carries between them: mulx is faster. Serves AVX-512 without IFMA too. Products
+ * modulo the primes of BN254 and BLS12-381 have a way of their own (field_spare.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "field.h"
+#include "field_spare.h"
 
 static void add_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
     field_run_sum(d, first, end, 4, field_add);
@@ -17,11 +18,11 @@ static void sub_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end
 }
 
 static void mul_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    field_run_product(d, first, end, 4, field_mul, field_mul_secp);
+    field_run_spare(d, first, end, 4, field_mul, field_mul_secp, field_mul_spare);
 }
 
 static void mont_u256(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    field_run_product(d, first, end, 4, field_mont, NULL);
+    field_run_spare(d, first, end, 4, field_mont, NULL, field_mont_spare);
 }
 
 static void add_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
@@ -33,11 +34,11 @@ static void sub_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end
 }
 
 static void mul_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    field_run_product(d, first, end, 6, field_mul, NULL);
+    field_run_spare(d, first, end, 6, field_mul, NULL, field_mul_spare);
 }
 
 static void mont_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
-    field_run_product(d, first, end, 6, field_mont, NULL);
+    field_run_spare(d, first, end, 6, field_mont, NULL, field_mont_spare);
 }
 
 const struct simd_kernel simd_field_avx2[SIMD_FIELD_KERNELS] = {

@@ -17,7 +17,7 @@ simd_parts = %D%/libsimd-common.la
 	%D%/f32_scalar.c %D%/f32.h %D%/lanes_f32_scalar.h %D%/lanes_f32_avx2.h %D%/lanes_f32_avx512.h \
 	%D%/f64_scalar.c %D%/f64.h %D%/lanes_f64_scalar.h %D%/lanes_f64_avx2.h %D%/lanes_f64_avx512.h \
 	%D%/map.h %D%/map_pack.h %D%/pack.h %D%/reduce.h %D%/recipe_f32.h %D%/softmax_f32.h \
-	%D%/field_scalar.c %D%/field.h %D%/field_lanes.h \
+	%D%/field_scalar.c %D%/field.h %D%/field_spare.h %D%/field_lanes.h \
 	%D%/goldilocks_scalar.c %D%/goldilocks.h \
 	%D%/sha256_scalar.c %D%/sha256.h \
 	%D%/keccak256_scalar.c %D%/keccak256.h \

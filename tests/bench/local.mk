@@ -84,9 +84,13 @@ endif
 %C%_ops_matmul_CPPFLAGS = $(public_cppflags)
 %C%_ops_matmul_LDADD = libsvmx.la -lm
 
-%C%_ops_field_SOURCES = %D%/ops_field.c %D%/peer_mulx.c %D%/peer_mulx.h $(ops_common)
+%C%_ops_field_SOURCES = %D%/ops_field.c %D%/peer_mulx.c %D%/peer_mulx.h %D%/peer_bn.c %D%/peer_bn.h $(ops_common)
 %C%_ops_field_CPPFLAGS = $(public_cppflags)
 %C%_ops_field_LDADD = libsvmx.la -lm
+if HAVE_OPENSSL
+%C%_ops_field_CPPFLAGS += -DHAVE_OPENSSL $(OPENSSL_CFLAGS)
+%C%_ops_field_LDADD += $(OPENSSL_LIBS)
+endif
 
 # Suite signatures: like ops, many sizes of a batch.
 %C%_signatures_SOURCES = %D%/signatures.c %D%/peer_secp256k1.c %D%/peer_secp256k1.h %D%/peer_sodium.c \
