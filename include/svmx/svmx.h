@@ -548,7 +548,10 @@ struct svmx_options {
     /* SUPERVM_WINDOW: launches that a device with memory of its own has at once, so that it copies for one while it computes
      * another; 1 to 16, never more than the device takes. 1: one after another. Default 3. docs/PIPELINING.md */
     uint32_t window;
-    uint32_t reserved_2;
+    /* SUPERVM_PATIENCE_MS: a call of a driver that takes so much longer than its deadline allows never returns, and is left
+     * behind; builds, first launches of a size, opening, and drivers that compute on the host's cores have six times as long;
+     * 10 to 3600000. Default 5000. docs/RELIABILITY.md */
+    uint32_t patience_ms;
 };
 
 /* ---- devices and the load report ---- */

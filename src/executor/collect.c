@@ -28,7 +28,8 @@ static uint64_t left_of(const struct svmx__part *part, const struct svmx__deadli
 static enum svmx_status ask(struct svmx__part *part, uint64_t ns, uint64_t left) {
     const struct svmx_backend *instance = &part->life->backend->instance;
     struct svmx_timing timing = part->timing; /* not the part's: who never comes back does not answer into it */
-    svmx__call_begin(part->life, left);
+    const uint64_t first_ns = svmx__launch_ns(part);
+    svmx__call_begin(part->life, left > first_ns ? left : first_ns);
     const enum svmx_status status = instance->ops->wait(instance->self, part->device->index, part->ticket, ns, &timing);
     svmx__call_end();
     part->timing = timing;

@@ -172,11 +172,12 @@ struct svmx_executor {
     struct svmx__contention contention;
     struct svmx__stats_folder stats_folder;
 
-    pthread_mutex_t admission; /* guards under_way, looking, and what is in order */
-    pthread_cond_t room;       /* under_way went down, or looking is over */
+    pthread_mutex_t admission; /* guards under_way, and what is in order */
+    pthread_cond_t room;       /* under_way went down */
     uint32_t under_way;        /* batches between svmx_submit and completion */
-    bool looking;              /* somebody looks at posts, or takes over from one */
+    struct svmx__turns watch;  /* looks at posts; post.c */
     uint64_t patience_ns;      /* a call of a driver that takes longer than it was allowed and this never returns */
+    uint64_t isolated_ns;      /* a call of one in another process has ended that process after this */
     void (*unmake)(struct svmx_executor *executor); /* of svmx__post_unmake */
     /* Those that are to be done in order, the oldest first; guarded by admission. */
     struct svmx_batch *first_in_order, *last_in_order;

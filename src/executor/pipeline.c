@@ -420,14 +420,12 @@ void svmx__pipeline_part(struct svmx__work *work) {
     leave(device, part, cancelled);
 }
 
-/* By who looked at posts: the submitter that had it never comes back. */
+/* The submitter that had it never comes back: this is the next one. */
 static void forsake(struct svmx__work *work) {
     struct svmx__part *part = (struct svmx__part *)(void *)work;
-    struct svmx_batch *batch = part->batch;
     struct svmx__device *device = part->device;
     run_elsewhere(part);
-    atomic_fetch_sub_explicit(&device->pending, 1, memory_order_relaxed);
-    if (was_last(batch)) go_on(batch, false);
+    leave(device, part, false);
 }
 
 /* Stages 1 and 2, then the first level. */

@@ -167,6 +167,7 @@ static void forsake(struct svmx__work *work) {
     end_recall(device);
     svmx__health_relapse(&device->health, now_of(device->executor), reason);
     give_up(device, "rests on", reason);
+    svmx__post_drop(work);
 }
 
 static void recall(struct svmx__device *device) {

@@ -59,6 +59,8 @@ void svmx__set_aside(struct svmx__part *part);
 
 /* 7. Folds what was measured into the counters of the device. */
 void svmx__learn(struct svmx__part *part);
+/* Was there a launch of that operation and about that size on its device? */
+bool svmx__was_launched(const struct svmx__part *part);
 /* The sum of what a device's clock says of a launch that took run_ns; 0: it is not to be believed. */
 uint64_t svmx__device_time(const struct svmx_timing *timing, uint64_t run_ns);
 

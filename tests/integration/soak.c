@@ -215,8 +215,8 @@ int main(void) {
     struct svmx_options options = fake_options();
     options.timeout_ms = 100;
     options.log = ignore;
+    options.patience_ms = 1000;
     if (svmx_open(&executor, &options, NULL) != SVMX_OK) return 2;
-    executor->patience_ns = UINT64_C(1000000000);
     if (pthread_create(&chaos, NULL, chaos_main, &seed) != 0) return 2;
     for (int i = 0; i < WORKERS; i++) {
         workers[i].dice = seed * 7 + (uint64_t)i + 1;
