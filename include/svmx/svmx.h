@@ -80,11 +80,20 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executo
 /*
  * Closes an executor. Batches that were submitted are completed first, and a kernel that a driver compiles just then is waited
  * for, so it may block, for seconds; not for ever: a driver that does not return is left behind with what it has
- * (docs/RELIABILITY.md), and such a batch is computed elsewhere. Batches that still exist afterwards can be asked how they ended
+ * (docs/RELIABILITY.md), and such a batch is computed elsewhere. Once no batch is under way it returns within six times
+ * options.patience_ms, whatever drivers do. Batches that still exist afterwards can be asked how they ended
  * (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. In a process that was forked after svmx_open it does
  * nothing. No other thread may be inside a call on the executor except in svmx_wait. NULL is fine.
  */
 SVMX_EXPORT void svmx_close(svmx_executor_t *executor);
+
+/*
+ * The same without waiting for work: batches that were submitted and are not done end as SVMX_CANCELLED, also those that have
+ * begun; their callbacks are called and their eventfds written as always, and their outputs have undefined contents. What a
+ * device has is waited for until its deadline and no longer than options.patience_ms; what computes in the caller's memory
+ * ends the launch that it is at. Then it returns within another patience_ms, whatever drivers do.
+ */
+SVMX_EXPORT void svmx_close_now(svmx_executor_t *executor);
 
 /*
  * Makes an empty batch. It keeps its memory over svmx_batch_reset, so a program that makes one batch a thread and

@@ -398,6 +398,23 @@ int svmx__builder_start(struct svmx__device *device) {
     return error;
 }
 
+void svmx__builder_unpark(struct svmx__device *device) {
+    struct svmx__builder *builder = &device->builder;
+    const struct outcome outcome = {.verdict = SVMX_CANCELLED, .why = {"the executor was closed"}};
+    struct svmx__part *parked;
+    if (!builder->post) return;
+    do {
+        parked = NULL;
+        pthread_mutex_lock(&builder->lock);
+        for (struct svmx__build *build = builder->builds; build && !parked; build = build->next) {
+            parked = build->parked;
+            build->parked = NULL;
+        }
+        pthread_mutex_unlock(&builder->lock);
+        send_on(device, parked, &outcome);
+    } while (parked);
+}
+
 void svmx__builder_forsake(struct svmx__device *device) {
     struct svmx__builder *builder = &device->builder;
     struct outcome outcome = {.verdict = SVMX_TIMEOUT, .why = {"a call of the driver did not return"}};

@@ -20,7 +20,10 @@
 /* What is left of its time. That counts from when it was handed over, or from when the launch ahead of it was over. */
 static uint64_t left_of(const struct svmx__part *part, const struct svmx__deadline *deadline) {
     const uint64_t from = part->ahead_ns > part->dispatch_ns ? part->ahead_ns : part->dispatch_ns;
-    const uint64_t end = deadline->ns < UINT64_MAX - from ? from + deadline->ns : UINT64_MAX, now = svmx__clock_ns();
+    const uint64_t close_by = atomic_load_explicit(&part->device->executor->close_by_ns, memory_order_relaxed);
+    uint64_t end = deadline->ns < UINT64_MAX - from ? from + deadline->ns : UINT64_MAX;
+    if (close_by && close_by < end) end = close_by;
+    const uint64_t now = svmx__clock_ns();
     return now < end ? end - now : 0;
 }
 

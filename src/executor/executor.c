@@ -241,8 +241,23 @@ static void unmake(struct svmx_executor *executor) {
     svmx__call_end();
 }
 
-void svmx_close(svmx_executor_t *executor) {
+enum { CLOSE_TIMES = 6 }; /* so many times the patience for all that drivers have to give back */
+
+static void set_close_by(struct svmx_executor *executor, uint64_t times) {
+    atomic_store_explicit(&executor->close_by_ns, svmx__clock_ns() + times * executor->patience_ns,
+                          memory_order_relaxed);
+}
+
+/* From now on nothing is begun, and what is under way has a while to end. */
+static void give_up_all(struct svmx_executor *executor) {
+    set_close_by(executor, 1);
+    atomic_store_explicit(&executor->gives_up, true, memory_order_relaxed);
+    for (uint32_t i = 0; i < executor->device_count; i++) svmx__builder_unpark(&executor->devices[i]);
+}
+
+static void close_executor(svmx_executor_t *executor, bool at_once) {
     if (!executor || svmx__is_forked(executor)) return; /* its threads are the parent's */
+    if (at_once && !svmx__is_closed(executor)) give_up_all(executor);
     svmx__stats_folder_stop(executor);
     pthread_mutex_lock(&executor->admission);
     /* acq_rel: pairs with the acquire loads of calls that do not take the lock */
@@ -256,6 +271,7 @@ void svmx_close(svmx_executor_t *executor) {
     while (executor->under_way > 0) pthread_cond_wait(&executor->room, &executor->admission);
     pthread_mutex_unlock(&executor->admission);
     svmx__watch_stop(executor);
+    set_close_by(executor, at_once ? 1 : CLOSE_TIMES);
     svmx__contention_stop(executor);
     svmx__devices_stop(executor);
     svmx__team_stop(&executor->team);
@@ -269,3 +285,6 @@ void svmx_close(svmx_executor_t *executor) {
     svmx__config_free(&executor->config);
     svmx__executor_release(executor);
 }
+
+void svmx_close(svmx_executor_t *executor) { close_executor(executor, false); }
+void svmx_close_now(svmx_executor_t *executor) { close_executor(executor, true); }

@@ -105,9 +105,15 @@ void svmx__call_end(void) {
         sleep_for_ever();
 }
 
+/* Is a call overdue: by itself, or because the executor closes? */
+static bool is_overdue(const struct svmx__post *post, uint64_t due_ns) {
+    const uint64_t close_by_ns = atomic_load_explicit(&post->executor->close_by_ns, memory_order_relaxed);
+    return svmx__clock_ns() >= (close_by_ns && close_by_ns < due_ns ? close_by_ns : due_ns);
+}
+
 bool svmx__post_leave(struct svmx__post *post) {
     uint64_t due_ns = atomic_load_explicit(&post->due_ns, memory_order_relaxed);
-    if (!due_ns || due_ns == GONE || svmx__clock_ns() < due_ns) return false;
+    if (!due_ns || due_ns == GONE || !is_overdue(post, due_ns)) return false;
     if (!atomic_compare_exchange_strong_explicit(&post->due_ns, &due_ns, GONE, memory_order_acquire,
                                                  memory_order_relaxed))
         return false;
