@@ -80,11 +80,20 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_open(svmx_executor_t **executo
 /*
  * Closes an executor. Batches that were submitted are completed first, and a kernel that a driver compiles just then is waited
  * for, so it may block, for seconds; not for ever: a driver that does not return is left behind with what it has
- * (docs/RELIABILITY.md), and such a batch is computed elsewhere. Batches that still exist afterwards can be asked how they ended
+ * (docs/RELIABILITY.md), and such a batch is computed elsewhere. Once no batch is under way it returns within six times
+ * options.patience_ms, whatever drivers do. Batches that still exist afterwards can be asked how they ended
  * (poll, wait) and destroyed; to the rest they answer SVMX_ERR_CLOSED. In a process that was forked after svmx_open it does
  * nothing. No other thread may be inside a call on the executor except in svmx_wait. NULL is fine.
  */
 SVMX_EXPORT void svmx_close(svmx_executor_t *executor);
+
+/*
+ * The same without waiting for work: batches that were submitted and are not done end as SVMX_CANCELLED, also those that have
+ * begun; their callbacks are called and their eventfds written as always, and their outputs have undefined contents. What a
+ * device has is waited for until its deadline and no longer than options.patience_ms; what computes in the caller's memory
+ * ends the launch that it is at. Then it returns within another patience_ms, whatever drivers do.
+ */
+SVMX_EXPORT void svmx_close_now(svmx_executor_t *executor);
 
 /*
  * Makes an empty batch. It keeps its memory over svmx_batch_reset, so a program that makes one batch a thread and
@@ -549,7 +558,10 @@ struct svmx_options {
     /* SUPERVM_WINDOW: launches that a device with memory of its own has at once, so that it copies for one while it computes
      * another; 1 to 16, never more than the device takes. 1: one after another. Default 3. docs/PIPELINING.md */
     uint32_t window;
-    uint32_t reserved_2;
+    /* SUPERVM_PATIENCE_MS: a call of a driver that takes so much longer than its deadline allows never returns, and is left
+     * behind; builds, first launches of a size, opening, and drivers that compute on the host's cores have six times as long;
+     * 10 to 3600000. Default 5000. docs/RELIABILITY.md */
+    uint32_t patience_ms;
 };
 
 /* ---- devices and the load report ---- */

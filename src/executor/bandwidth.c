@@ -54,13 +54,19 @@ struct measure {
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
+/* What the driver answers is on this stack: a thread that never comes back stays with it, while the measurement goes. */
 static enum svmx_status alloc(struct measure *measure, enum svmx_memory_kind kind, uint32_t usage,
                               struct svmx_memory **memory, void **host) {
     const struct svmx__staging_source *source = &measure->life->pool.source;
     const struct svmx_memory_desc desc = {.size = sizeof desc, .kind = kind, .usage = usage, .bytes = measure->bytes};
-    const enum svmx_status status = source->alloc(source->user, &desc, memory, host);
-    if (status == SVMX_OK) return SVMX_OK;
-    *memory = NULL;
+    struct svmx_memory *given = NULL;
+    void *address = NULL;
+    const enum svmx_status status = source->alloc(source->user, &desc, &given, &address);
+    if (status == SVMX_OK) {
+        *memory = given;
+        *host = address;
+        return SVMX_OK;
+    }
     return svmx__fail(&measure->why, status, "%s: no memory of %llu bytes: %s", measure->device->info.name,
                       (unsigned long long)measure->bytes, svmx_status_name(status));
 }
@@ -207,7 +213,12 @@ static void run_errand(struct svmx__work *work) {
 }
 
 /* The driver never returned: what it was given stays with it. */
-static void forsake(struct svmx__work *work) { end((struct measure *)(void *)work, SVMX_TIMEOUT); }
+static void forsake(struct svmx__work *work) {
+    struct measure *measure = (struct measure *)(void *)work;
+    svmx__post_drop(work);
+    end(measure,
+        svmx__fail(&measure->why, SVMX_TIMEOUT, "%s: a call of the driver did not return", measure->device->info.name));
+}
 
 static void have_run(struct measure *measure) {
     pthread_mutex_init(&measure->lock, NULL); /* neither can fail with default attributes */

@@ -54,6 +54,7 @@ static void forsake(struct svmx__work *work) {
     struct svmx__build *build = (struct svmx__build *)(void *)work;
     build->verdict = svmx__fail(&build->why, SVMX_TIMEOUT, "%s: a call of the driver did not return", build->op->name);
     for (uint32_t i = 0; i < build->racer_count; i++) build->racers[i].status = SVMX_TIMEOUT;
+    svmx__post_drop(work);
     tell_done(build);
 }
 
@@ -397,6 +398,23 @@ int svmx__builder_start(struct svmx__device *device) {
     return error;
 }
 
+void svmx__builder_unpark(struct svmx__device *device) {
+    struct svmx__builder *builder = &device->builder;
+    const struct outcome outcome = {.verdict = SVMX_CANCELLED, .why = {"the executor was closed"}};
+    struct svmx__part *parked;
+    if (!builder->post) return;
+    do {
+        parked = NULL;
+        pthread_mutex_lock(&builder->lock);
+        for (struct svmx__build *build = builder->builds; build && !parked; build = build->next) {
+            parked = build->parked;
+            build->parked = NULL;
+        }
+        pthread_mutex_unlock(&builder->lock);
+        send_on(device, parked, &outcome);
+    } while (parked);
+}
+
 void svmx__builder_forsake(struct svmx__device *device) {
     struct svmx__builder *builder = &device->builder;
     struct outcome outcome = {.verdict = SVMX_TIMEOUT, .why = {"a call of the driver did not return"}};
@@ -426,7 +444,7 @@ void svmx__builder_stop(struct svmx__device *device) {
     builder->closing = true;
     pthread_cond_broadcast(&builder->changed);
     pthread_mutex_unlock(&builder->lock);
-    while (builder->post && !svmx__post_join(builder->post)) svmx__posts_look(device->executor, true);
+    while (builder->post && !svmx__post_join(builder->post)) svmx__posts_look(device->executor);
     builder->post = NULL;
     pthread_cond_destroy(&builder->changed);
     pthread_mutex_destroy(&builder->lock);

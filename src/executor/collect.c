@@ -20,7 +20,10 @@
 /* What is left of its time. That counts from when it was handed over, or from when the launch ahead of it was over. */
 static uint64_t left_of(const struct svmx__part *part, const struct svmx__deadline *deadline) {
     const uint64_t from = part->ahead_ns > part->dispatch_ns ? part->ahead_ns : part->dispatch_ns;
-    const uint64_t end = deadline->ns < UINT64_MAX - from ? from + deadline->ns : UINT64_MAX, now = svmx__clock_ns();
+    const uint64_t close_by = atomic_load_explicit(&part->device->executor->close_by_ns, memory_order_relaxed);
+    uint64_t end = deadline->ns < UINT64_MAX - from ? from + deadline->ns : UINT64_MAX;
+    if (close_by && close_by < end) end = close_by;
+    const uint64_t now = svmx__clock_ns();
     return now < end ? end - now : 0;
 }
 
@@ -28,7 +31,8 @@ static uint64_t left_of(const struct svmx__part *part, const struct svmx__deadli
 static enum svmx_status ask(struct svmx__part *part, uint64_t ns, uint64_t left) {
     const struct svmx_backend *instance = &part->life->backend->instance;
     struct svmx_timing timing = part->timing; /* not the part's: who never comes back does not answer into it */
-    svmx__call_begin(part->life, left);
+    const uint64_t first_ns = svmx__launch_ns(part);
+    svmx__call_begin(part->life, left > first_ns ? left : first_ns);
     const enum svmx_status status = instance->ops->wait(instance->self, part->device->index, part->ticket, ns, &timing);
     svmx__call_end();
     part->timing = timing;

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 enum { SPIN_NS = 200000 };
-#define TURN_NS       UINT64_C(500000000)
 #define NOT_SUBMITTED "this batch was not submitted: call svmx_run or svmx_submit first"
 
 static void count(struct svmx_batch *batch, enum svmx_status status) {
@@ -147,19 +146,12 @@ static enum svmx_status sleep_on(struct svmx_batch *batch, uint64_t timeout_ns) 
     return status;
 }
 
-/* Meanwhile it looks now and then whether a driver keeps the batch for ever: see post.h. */
 enum svmx_status svmx_wait(svmx_batch_t *batch, uint64_t timeout_ns) {
     enum svmx_status status = svmx_poll(batch);
     if (status != SVMX_BUSY) return status;
     if (timeout_ns == 0) return SVMX_TIMEOUT;
     if (look_on(batch, timeout_ns)) return look(batch);
-    const uint64_t start_ns = svmx__clock_ns();
-    uint64_t waited_ns = 0;
-    do {
-        status = sleep_on(batch, timeout_ns - waited_ns < TURN_NS ? timeout_ns - waited_ns : TURN_NS);
-        if (status == SVMX_BUSY) svmx__posts_look(batch->executor, false);
-        waited_ns = svmx__clock_ns() - start_ns;
-    } while (status == SVMX_BUSY && waited_ns < timeout_ns);
+    status = sleep_on(batch, timeout_ns);
     return status == SVMX_BUSY ? SVMX_TIMEOUT : status;
 }
 

@@ -92,6 +92,9 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
                          FIELD(stats_dir)},
     [SVMX__WINDOW] = {"window", "SUPERVM_WINDOW", "3", "launches that a device with memory of its own has at once",
                       NUMBER, 1, SVMX__MAX_WINDOW, FIELD(window)},
+    [SVMX__PATIENCE_MS] = {"patience_ms", "SUPERVM_PATIENCE_MS", "5000",
+                           "a call of a driver that takes so much longer than it is allowed never returns", NUMBER, 10,
+                           3600000, FIELD(patience_ms)},
 };
 
 /* An absolute path or "off". */

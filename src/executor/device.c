@@ -291,7 +291,7 @@ void svmx__devices_stop(struct svmx_executor *executor) {
         if (!device->has_submitter) continue;
         svmx__builder_stop(device); /* before its submitter, which it may be waiting for */
         svmx__queue_close(&device->queue);
-        while (!device->post || !svmx__post_join(device->post)) svmx__posts_look(executor, true);
+        while (!device->post || !svmx__post_join(device->post)) svmx__posts_look(executor);
         device->post = NULL;
         svmx__queue_fini(&device->queue);
         device->has_submitter = false;

@@ -21,7 +21,11 @@ enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_
     uint64_t ticket = 0; /* not the part's: who never comes back does not answer into it */
     part->timing = (struct svmx_timing){.size = sizeof part->timing};
     part->dispatch_ns = svmx__clock_ns();
-    svmx__call_begin(part->life, part->timeout_ns ? part->timeout_ns : part->batch ? part->batch->timeout_ns : 0);
+    const uint64_t allowed_ns = part->timeout_ns ? part->timeout_ns
+                                : part->batch    ? part->batch->timeout_ns
+                                                 : 0,
+                   first_ns = svmx__launch_ns(part);
+    svmx__call_begin(part->life, allowed_ns > first_ns ? allowed_ns : first_ns);
     enum svmx_status status = instance->ops->submit(instance->self, &submission, &ticket);
     svmx__call_end();
     part->ticket = ticket;

@@ -47,16 +47,13 @@ static enum svmx_status copy_options(const struct svmx_options *given, struct sv
     return check_goal(options->goal, why);
 }
 
-#define TURN_NS (100 * SVMX__NS_PER_MS)
-/* Never so short that a busy machine could not start a process, or in this one a driver compile a kernel at its first
- * launch. */
+/* Never so short that a busy machine could not start a process. */
 #define LEAST_ISOLATED_NS (3 * SVMX__NS_PER_S)
-#define LEAST_PATIENCE_NS (10 * SVMX__NS_PER_S)
 
-/* A call of a plugin that takes longer never returns: as long as a self-test has. */
-static uint64_t patience_ns(const struct svmx_executor *executor, uint64_t least_ns) {
+/* A process that does not answer a call within this is killed: as long as a self-test has. */
+static uint64_t isolated_ns(const struct svmx_executor *executor) {
     const uint64_t ns = 20 * executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
-    return ns > least_ns ? ns : least_ns;
+    return ns > LEAST_ISOLATED_NS ? ns : LEAST_ISOLATED_NS;
 }
 
 /* Whether drivers are tried first, and where verdicts are kept. */
@@ -84,7 +81,7 @@ static enum svmx_status open_registry(struct svmx_executor *executor, const stru
                                            .isolate = executor->config.text[SVMX__ISOLATE],
                                            .isolate_origin =
                                                isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
-                                           .isolate_limit_ns = patience_ns(executor, LEAST_ISOLATED_NS),
+                                           .isolate_limit_ns = isolated_ns(executor),
                                            .named_only = svmx__config_is_secure(),
                                            .reference = &svmx__reference_plugin,
                                            .maker = svmx__host_maker(executor),
@@ -117,6 +114,8 @@ static enum svmx_status open_devices(struct svmx_executor *executor, struct svmx
     svmx__route_publish_all(executor);
     svmx__team_init(&executor->team);
     status = svmx__devices_start(executor, why);
+    if (status == SVMX_OK && !svmx__watch_start(executor))
+        status = svmx__fail(why, SVMX_ERR_SYSTEM, "cannot start a thread that watches drivers");
     if (status == SVMX_OK) {
         svmx__contention_start(executor);
         svmx__stats_folder_start(executor);
@@ -163,7 +162,8 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
                                        options.log_user};
     svmx__binary_store_init(&executor->binaries, executor->config.text[SVMX__CACHE_DIR],
                             executor->config.number[SVMX__CACHE_BYTES], &executor->log);
-    executor->patience_ns = patience_ns(executor, LEAST_PATIENCE_NS);
+    executor->patience_ns = executor->config.number[SVMX__PATIENCE_MS] * SVMX__NS_PER_MS;
+    executor->isolated_ns = isolated_ns(executor);
     status = open_registry(executor, &options, why);
     if (status != SVMX_OK) goto free_binaries;
     status = open_devices(executor, why);
@@ -232,17 +232,6 @@ static void save_profile(const struct svmx_executor *executor) {
                   "the profile is not written: %s", why.line);
 }
 
-/* Until no batch is under way: what a driver keeps for ever is taken from it. */
-static void drain(struct svmx_executor *executor) {
-    while (executor->under_way > 0 || executor->looking) {
-        const struct timespec turn = svmx__clock_deadline(TURN_NS);
-        (void)pthread_cond_timedwait(&executor->room, &executor->admission, &turn);
-        pthread_mutex_unlock(&executor->admission);
-        svmx__posts_look(executor, true);
-        pthread_mutex_lock(&executor->admission);
-    }
-}
-
 /* What calls plugins. */
 static void unmake(struct svmx_executor *executor) {
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
@@ -252,8 +241,23 @@ static void unmake(struct svmx_executor *executor) {
     svmx__call_end();
 }
 
-void svmx_close(svmx_executor_t *executor) {
+enum { CLOSE_TIMES = 6 }; /* so many times the patience for all that drivers have to give back */
+
+static void set_close_by(struct svmx_executor *executor, uint64_t times) {
+    atomic_store_explicit(&executor->close_by_ns, svmx__clock_ns() + times * executor->patience_ns,
+                          memory_order_relaxed);
+}
+
+/* From now on nothing is begun, and what is under way has a while to end. */
+static void give_up_all(struct svmx_executor *executor) {
+    set_close_by(executor, 1);
+    atomic_store_explicit(&executor->gives_up, true, memory_order_relaxed);
+    for (uint32_t i = 0; i < executor->device_count; i++) svmx__builder_unpark(&executor->devices[i]);
+}
+
+static void close_executor(svmx_executor_t *executor, bool at_once) {
     if (!executor || svmx__is_forked(executor)) return; /* its threads are the parent's */
+    if (at_once && !svmx__is_closed(executor)) give_up_all(executor);
     svmx__stats_folder_stop(executor);
     pthread_mutex_lock(&executor->admission);
     /* acq_rel: pairs with the acquire loads of calls that do not take the lock */
@@ -263,8 +267,11 @@ void svmx_close(svmx_executor_t *executor) {
         return;
     }
     pthread_cond_broadcast(&executor->room); /* a submit that waits for room gives up */
-    drain(executor);
+    /* what a driver keeps for ever is taken from it meanwhile: post.c */
+    while (executor->under_way > 0) pthread_cond_wait(&executor->room, &executor->admission);
     pthread_mutex_unlock(&executor->admission);
+    svmx__watch_stop(executor);
+    set_close_by(executor, at_once ? 1 : CLOSE_TIMES);
     svmx__contention_stop(executor);
     svmx__devices_stop(executor);
     svmx__team_stop(&executor->team);
@@ -278,3 +285,6 @@ void svmx_close(svmx_executor_t *executor) {
     svmx__config_free(&executor->config);
     svmx__executor_release(executor);
 }
+
+void svmx_close(svmx_executor_t *executor) { close_executor(executor, false); }
+void svmx_close_now(svmx_executor_t *executor) { close_executor(executor, true); }

@@ -173,11 +173,14 @@ struct svmx_executor {
     struct svmx__contention contention;
     struct svmx__stats_folder stats_folder;
 
-    pthread_mutex_t admission; /* guards under_way, looking, and what is in order */
-    pthread_cond_t room;       /* under_way went down, or looking is over */
-    uint32_t under_way;        /* batches between svmx_submit and completion */
-    bool looking;              /* somebody looks at posts, or takes over from one */
-    uint64_t patience_ns;      /* a call of a driver that takes longer than it was allowed and this never returns */
+    pthread_mutex_t admission;    /* guards under_way, and what is in order */
+    pthread_cond_t room;          /* under_way went down */
+    uint32_t under_way;           /* batches between svmx_submit and completion */
+    struct svmx__turns watch;     /* looks at posts; post.c */
+    uint64_t patience_ns;         /* a call of a driver that takes longer than it was allowed and this never returns */
+    _Atomic uint64_t close_by_ns; /* when the last call of a driver is overdue; 0: nobody closes */
+    atomic_bool gives_up;         /* svmx_close_now: nothing more is begun */
+    uint64_t isolated_ns;         /* a call of one in another process has ended that process after this */
     void (*unmake)(struct svmx_executor *executor); /* of svmx__post_unmake */
     /* Those that are to be done in order, the oldest first; guarded by admission. */
     struct svmx_batch *first_in_order, *last_in_order;
@@ -197,6 +200,10 @@ struct svmx_executor {
 /* Was it opened by a parent of this process? Then it has no threads, and whatever it locked stays so. */
 static inline bool svmx__is_forked(const struct svmx_executor *executor) {
     return executor->forks != atomic_load_explicit(&svmx__forks, memory_order_relaxed);
+}
+/* Is what is under way to end without an answer? relaxed: who begins something a moment later ends it, too */
+static inline bool svmx__gives_up(const struct svmx_executor *executor) {
+    return atomic_load_explicit(&executor->gives_up, memory_order_relaxed);
 }
 /* Is it to be used no more? acquire: pairs with svmx_close. */
 static inline bool svmx__is_closed(const struct svmx_executor *executor) {
@@ -503,6 +510,8 @@ uint8_t svmx__kept_choice(struct svmx__device *device, const struct svmx__op *op
  * run. Safe without a start. */
 int svmx__builder_start(struct svmx__device *device);
 void svmx__builder_stop(struct svmx__device *device);
+/* Sends all parts on that wait for a pipeline, which they do not get. */
+void svmx__builder_unpark(struct svmx__device *device);
 /* Its thread was given up: what it was at comes to nothing, and another one goes on. */
 void svmx__builder_forsake(struct svmx__device *device);
 

@@ -42,9 +42,17 @@ static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
     return sum;
 }
 
+static uint64_t bit_of(const struct svmx__part *part) {
+    return UINT64_C(1) << svmx__cell_lanes(svmx__cell_of(part->units, part->work));
+}
+
+bool svmx__was_launched(const struct svmx__part *part) {
+    return atomic_load_explicit(&part->device->launched[part->op->id], memory_order_relaxed) & bit_of(part);
+}
+
 /* The first launch of an operation of about that size on a device: where that has memory of its own it fills pools. */
 static bool is_first(const struct svmx__part *part) {
-    const uint64_t bit = UINT64_C(1) << svmx__cell_lanes(svmx__cell_of(part->units, part->work));
+    const uint64_t bit = bit_of(part);
     _Atomic uint64_t *launched = &part->device->launched[part->op->id];
     if (atomic_load_explicit(launched, memory_order_relaxed) & bit) return false;
     return !(atomic_fetch_or_explicit(launched, bit, memory_order_relaxed) & bit);

@@ -127,7 +127,7 @@ enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life 
     struct svmx__registry *registry = &device->executor->registry;
     struct svmx__life *made = calloc(1, sizeof *made);
     if (!made) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to open the plugin again");
-    svmx__call_begin(device->host_memory ? svmx__life_of(device) : NULL, 0);
+    svmx__call_begin(device->host_memory ? svmx__life_of(device) : NULL, svmx__first_ns(device->executor));
     enum svmx_status status = svmx__registry_reopen(registry, device->backend, &made->own, why);
     svmx__call_end();
     if (status != SVMX_OK) goto free_life;

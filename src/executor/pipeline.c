@@ -30,6 +30,8 @@
 #define LOOK_MIN_NS UINT64_C(200000)
 #define LOOK_MAX_NS UINT64_C(2000000)
 
+#define CLOSED "the executor was closed"
+
 /* The part has no results: then the batch fails as a whole. */
 static void fail(struct svmx__part *part) {
     atomic_store_explicit(&part->batch->failed, true, memory_order_relaxed); /* seen by way of parts_left */
@@ -149,6 +151,13 @@ static void end_stretch(struct svmx__part *head, enum svmx_status so_far) {
     svmx__learn(head);
 }
 
+/* The executor is closed without waiting for work: it is not redone, nor begun. */
+static void end_without_answer(struct svmx__part *part) {
+    part->status = SVMX_CANCELLED;
+    (void)snprintf(part->reason, sizeof part->reason, CLOSED);
+    fail(part);
+}
+
 static enum svmx_status run_once(struct svmx__part *part) {
     return part->links ? svmx__chain_run(part) : run_on_device(part);
 }
@@ -156,8 +165,11 @@ static enum svmx_status run_once(struct svmx__part *part) {
 /* After the first device: others where it failed, then stage 7. Ends with the results in place: the last device to try is
  * the reference code. */
 static void settle(struct svmx__part *part) {
-    while (!part->refused && svmx__route_again(part)) part->status = run_once(part);
-    if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
+    const struct svmx_executor *executor = part->device->executor;
+    while (!part->refused && !svmx__gives_up(executor) && svmx__route_again(part)) part->status = run_once(part);
+    if (part->status != SVMX_OK && svmx__gives_up(executor))
+        end_without_answer(part);
+    else if (part->status != SVMX_OK && part->policy == SVMX_POLICY_GPU)
         fail(part);
     else if (part->status != SVMX_OK)
         run_without_stages(part);
@@ -299,6 +311,7 @@ static bool start_level(struct svmx_batch *batch, bool here) {
 /* Why a batch failed: the first part of the level that did. */
 static enum svmx_status failure_of(struct svmx_batch *batch) {
     if (!atomic_load_explicit(&batch->failed, memory_order_relaxed)) return SVMX_OK;
+    if (svmx__gives_up(batch->executor)) return svmx__fail(&batch->error, SVMX_CANCELLED, CLOSED);
     for (uint32_t i = 0; i < batch->part_count; i++) {
         const struct svmx__part *part = &batch->parts[i];
         if (part->level == batch->level && part->status != SVMX_OK)
@@ -318,7 +331,9 @@ static bool next_level(struct svmx_batch *batch) {
 static void go_on(struct svmx_batch *batch, bool here) {
     do {
         enum svmx_status failure = failure_of(batch);
-        if (failure != SVMX_OK || !next_level(batch)) {
+        const bool more = failure == SVMX_OK && next_level(batch);
+        if (more && svmx__gives_up(batch->executor)) failure = svmx__fail(&batch->error, SVMX_CANCELLED, CLOSED);
+        if (failure != SVMX_OK || !more) {
             svmx__complete(batch, failure);
             return;
         }
@@ -407,6 +422,12 @@ void svmx__pipeline_part(struct svmx__work *work) {
     part->block = NULL;
     part->pinned = false;
     part->cuts = 0;
+    if (!cancelled && svmx__gives_up(device->executor)) { /* others of the batch may have begun, or be done */
+        end_without_answer(part);
+        if (part->chosen) svmx__uncharge(&device->executor->choices, &part->answer, 0);
+        leave(device, part, false);
+        return;
+    }
     if (!cancelled && svmx__window_takes(part)) {
         start(device, part);
         return;
@@ -420,14 +441,12 @@ void svmx__pipeline_part(struct svmx__work *work) {
     leave(device, part, cancelled);
 }
 
-/* By who looked at posts: the submitter that had it never comes back. */
+/* The submitter that had it never comes back: this is the next one. */
 static void forsake(struct svmx__work *work) {
     struct svmx__part *part = (struct svmx__part *)(void *)work;
-    struct svmx_batch *batch = part->batch;
     struct svmx__device *device = part->device;
     run_elsewhere(part);
-    atomic_fetch_sub_explicit(&device->pending, 1, memory_order_relaxed);
-    if (was_last(batch)) go_on(batch, false);
+    leave(device, part, false);
 }
 
 /* Stages 1 and 2, then the first level. */

@@ -7,14 +7,17 @@
 
 #include "base/clock.h"
 #include "executor/executor.h"
+#include "executor/stages.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define GONE    UINT64_MAX
-#define TURN_NS (100 * SVMX__NS_PER_MS)
+#define GONE            UINT64_MAX
+#define TURN_NS         (100 * SVMX__NS_PER_MS)
+#define LONGEST_TURN_NS (250 * SVMX__NS_PER_MS)
+enum { FIRST_TIMES = 6 };
 
 static _Thread_local struct svmx__post *mine;
 
@@ -69,12 +72,23 @@ void svmx__post_drop(struct svmx__work *work) {
 
 void svmx__call_begin(struct svmx__life *life, uint64_t allowed_ns) {
     if (!mine || (life && life->device->host_memory)) return;
-    const uint64_t now_ns = svmx__clock_ns(), limit_ns = GONE - 1 - now_ns - mine->executor->patience_ns;
+    const struct svmx_executor *executor = mine->executor;
+    /* one in another process is killed first, and the call returns */
+    const uint64_t isolated_ns = life && life->backend->isolated ? executor->isolated_ns : 0;
+    const uint64_t least_ns = svmx__clock_ns() + executor->patience_ns + isolated_ns, limit_ns = GONE - 1 - least_ns;
     mine->life = life;
     /* release: pairs with the compare-and-swap of svmx__post_leave, which then sees what the thread has in hand */
-    atomic_store_explicit(&mine->due_ns,
-                          now_ns + mine->executor->patience_ns + (allowed_ns < limit_ns ? allowed_ns : limit_ns),
+    atomic_store_explicit(&mine->due_ns, least_ns + (allowed_ns < limit_ns ? allowed_ns : limit_ns),
                           memory_order_release);
+}
+
+uint64_t svmx__first_ns(const struct svmx_executor *executor) { return (FIRST_TIMES - 1) * executor->patience_ns; }
+
+uint64_t svmx__launch_ns(const struct svmx__part *part) {
+    const struct svmx__device *device = part->device;
+    if (device->host_memory) return 0; /* nobody watches it */
+    const bool known = part->batch && !(device->info.flags & SVMX_DEVICE_SHARES_CORES) && svmx__was_launched(part);
+    return known ? 0 : svmx__first_ns(device->executor);
 }
 
 /* All that this thread had is another's, or the driver's: not even its stack may go. */
@@ -91,9 +105,15 @@ void svmx__call_end(void) {
         sleep_for_ever();
 }
 
+/* Is a call overdue: by itself, or because the executor closes? */
+static bool is_overdue(const struct svmx__post *post, uint64_t due_ns) {
+    const uint64_t close_by_ns = atomic_load_explicit(&post->executor->close_by_ns, memory_order_relaxed);
+    return svmx__clock_ns() >= (close_by_ns && close_by_ns < due_ns ? close_by_ns : due_ns);
+}
+
 bool svmx__post_leave(struct svmx__post *post) {
     uint64_t due_ns = atomic_load_explicit(&post->due_ns, memory_order_relaxed);
-    if (!due_ns || due_ns == GONE || svmx__clock_ns() < due_ns) return false;
+    if (!due_ns || due_ns == GONE || !is_overdue(post, due_ns)) return false;
     if (!atomic_compare_exchange_strong_explicit(&post->due_ns, &due_ns, GONE, memory_order_acquire,
                                                  memory_order_relaxed))
         return false;
@@ -107,7 +127,7 @@ bool svmx__post_leave(struct svmx__post *post) {
 static void abandon(const struct svmx__post *gone, struct svmx__device *device) {
     struct svmx__part part = {.device = device, .life = gone->life};
     if (!gone->life) return;
-    (void)snprintf(part.reason, sizeof part.reason, "a call of its driver did not return within %.3g s",
+    (void)snprintf(part.reason, sizeof part.reason, "a call of its driver did not return within its time and %.3g s",
                    (double)device->executor->patience_ns / 1e9);
     atomic_store_explicit(&gone->life->abandoned, true, memory_order_relaxed);
     atomic_store_explicit(&gone->life->over, true, memory_order_relaxed);
@@ -115,22 +135,27 @@ static void abandon(const struct svmx__post *gone, struct svmx__device *device) 
     svmx__device_lost(&part, false);
 }
 
+/* What a thread that was given up had in hand goes back to the queue: the next submitter has it done elsewhere. So who looks
+ * computes nothing, and calls back nobody. */
+static void requeue(struct svmx__device *device, struct svmx__work *held) {
+    while (held) {
+        struct svmx__work *work = held;
+        held = work->held; /* it may be gone once it is in the queue */
+        work->run = work->forsake;
+        svmx__queue_push(&device->queue, &work->link);
+    }
+}
+
 /* Without a new thread what waits for the device would wait for ever: it is tried again at the next look. */
 static void look_at_submitter(struct svmx__device *device) {
     struct svmx__post *gone = device->post;
-    if (!gone) {
-        if (device->has_submitter) (void)svmx__submitter_open(device);
-        return;
+    if (gone && svmx__post_leave(gone)) {
+        device->post = NULL;
+        device->window.count = 0; /* they are among what it holds */
+        abandon(gone, device);
+        requeue(device, gone->held);
     }
-    if (!svmx__post_leave(gone)) return;
-    device->post = NULL;
-    device->window.count = 0; /* they are among what it holds */
-    abandon(gone, device);
-    (void)svmx__submitter_open(device);
-    for (struct svmx__work *work = gone->held, *next; work; work = next) {
-        next = work->held;
-        work->forsake(work); /* it may be gone then */
-    }
+    if (!device->post && device->has_submitter) (void)svmx__submitter_open(device);
 }
 
 static void look_at_builder(struct svmx__device *device) {
@@ -140,35 +165,40 @@ static void look_at_builder(struct svmx__device *device) {
     svmx__builder_forsake(device);
 }
 
-/* One at a time, and once the executor is closed only who closes it. */
-static bool claim(struct svmx_executor *executor, bool closing) {
-    pthread_mutex_lock(&executor->admission);
-    const bool mine_now =
-        !executor->looking && (closing || !atomic_load_explicit(&executor->closed, memory_order_relaxed));
-    if (mine_now) executor->looking = true;
-    pthread_mutex_unlock(&executor->admission);
-    return mine_now;
-}
-
-void svmx__posts_look(struct svmx_executor *executor, bool closing) {
-    if (!claim(executor, closing)) return;
+void svmx__posts_look(struct svmx_executor *executor) {
     for (uint32_t i = 0; i < executor->device_count; i++) {
         look_at_submitter(&executor->devices[i]);
-        if (closing) look_at_builder(&executor->devices[i]);
+        look_at_builder(&executor->devices[i]);
     }
-    pthread_mutex_lock(&executor->admission);
-    executor->looking = false;
-    pthread_cond_broadcast(&executor->room);
-    pthread_mutex_unlock(&executor->admission);
 }
 
-/* ---- closing ------------------------------------------------------------------------------------------------------ */
+/* ---- who looks ---------------------------------------------------------------------------------------------------- */
 
 static bool has_drivers(const struct svmx_executor *executor) {
     for (uint32_t i = 0; i < executor->device_count; i++)
         if (!executor->devices[i].host_memory) return true;
     return false;
 }
+
+/* A fraction of the patience: so much later at most is a call given up. */
+static uint64_t turn_ns(const struct svmx_executor *executor) {
+    const uint64_t ns = executor->patience_ns / 8;
+    return ns < LONGEST_TURN_NS ? ns : LONGEST_TURN_NS;
+}
+
+static void *watch(void *user) {
+    struct svmx_executor *executor = user;
+    while (svmx__turns_next(&executor->watch, turn_ns(executor))) svmx__posts_look(executor);
+    return NULL;
+}
+
+bool svmx__watch_start(struct svmx_executor *executor) {
+    return !has_drivers(executor) || svmx__turns_start(&executor->watch, "svmx-posts", watch, executor);
+}
+
+void svmx__watch_stop(struct svmx_executor *executor) { svmx__turns_stop(&executor->watch); }
+
+/* ---- closing ------------------------------------------------------------------------------------------------------ */
 
 static void *unmake_main(void *user) {
     struct svmx_executor *executor = user;

@@ -8,10 +8,11 @@
  *   the thread returns first    it goes on, and was late
  *   it is given up first        it never leaves its post: if the driver comes back the thread sleeps for ever. What the
  *                               driver was given stays as it is: its instance, its memory, the stack of the thread. Another
- *                               thread takes the queue, and what it had in hand is redone elsewhere by who gave it up.
+ *                               thread takes the queue, in which is what it had in hand, too, and has that redone elsewhere.
  *
- * Who looks: svmx_wait now and then, and svmx_close. Calls of devices that work in host memory are not watched: these compute
- * in the call, for as long as it takes. Nor are calls in threads of the program.
+ * Who looks: a thread of the executor's own, at a fraction of the patience, while a device has a driver; no call of the program
+ * need do so, and none is held up by it. Once that is stopped, whoever closes. Calls of devices that work in host memory are not
+ * watched: these compute in the call, for as long as it takes. Nor are calls in threads of the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,9 +49,19 @@ void svmx__post_drop(struct svmx__work *work);
  * given up. */
 void svmx__call_begin(struct svmx__life *life, uint64_t allowed_ns);
 void svmx__call_end(void);
+/* What a call is allowed that compiles, or opens a driver: with the patience that all have six times that. */
+uint64_t svmx__first_ns(const struct svmx_executor *executor);
+/* The same for a launch: that which is the first of its size may compile; where the host's cores compute it is the scheduler
+ * that decides when a call ends. Else 0. */
+uint64_t svmx__launch_ns(const struct svmx__part *part);
 
-/* Looks at all submitters, and with `closing` at builders, too. Takes the time of a few loads, unless it finds one. */
-void svmx__posts_look(struct svmx_executor *executor, bool closing);
+/* Looks at all submitters and builders. Takes the time of a few loads, unless it finds one. One thread at a time: that which
+ * watches, or whoever closes. */
+void svmx__posts_look(struct svmx_executor *executor);
+/* The thread that watches; there is none, and all is well, where no device has a driver. false: there is no thread to be had.
+ * Stop is safe without a start. */
+bool svmx__watch_start(struct svmx_executor *executor);
+void svmx__watch_stop(struct svmx_executor *executor);
 /* Runs `unmake`, which calls plugins, in a thread at a post. false: it was given up, and holds what is left. */
 bool svmx__post_unmake(struct svmx_executor *executor, void (*unmake)(struct svmx_executor *executor));
 

@@ -24,7 +24,7 @@ enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct 
                                       const struct svmx_pipeline_desc *desc, struct svmx__pipeline *made,
                                       struct svmx__text *why) {
     const struct svmx_backend *instance = &made->life->backend->instance;
-    svmx__call_begin(made->life, 0);
+    svmx__call_begin(made->life, svmx__first_ns(device->executor));
     enum svmx_status status = instance->ops->pipeline_build(instance->self, device->index, desc, &made->compiled);
     svmx__call_end();
     if (status == SVMX_OK) return SVMX_OK;

@@ -2,7 +2,8 @@
  * pressure.c: how much of what a device has is in use: its memory, and its place in the queue.
  *
  *   memory    what staging pools have given out, of the memory that the device says it has
- *   queue     parts that wait for the device or run there, of the batches that may be under way (queue_depth)
+ *   queue     parts that wait for the device or run there, of the batches that may be under way (queue_depth), or of 16 for
+ *             each submission that the device takes at once, if it says how many and that is less
  *
  * From load_warning percent of either on, new work prefers other devices; from load_critical on it is refused there, and the
  * reference code does it if nobody else may; only under the policy `gpu` there is nobody else, and it waits. Limits are the
@@ -25,6 +26,14 @@ static uint64_t memory_used(const struct svmx__device *device) {
     return used;
 }
 
+enum { WAITING_EACH = 16 }; /* behind each submission that a device can have open */
+
+static uint64_t queue_limit(const struct svmx__device *device) {
+    const uint64_t depth = device->executor->config.number[SVMX__QUEUE_DEPTH],
+                   own = (uint64_t)device->info.max_in_flight * WAITING_EACH;
+    return own && own < depth ? own : depth;
+}
+
 /* At so many percent of a limit? */
 static bool is_at(uint64_t percent, uint64_t used, uint64_t limit) {
     return limit && (double)used * 100 >= (double)limit * (double)percent;
@@ -35,7 +44,7 @@ struct svmx__pressure svmx__pressure_of(const struct svmx__device *device) {
     struct svmx__pressure load = {.memory_used = memory_used(device),
                                   .pending = atomic_load_explicit(&device->pending, memory_order_relaxed),
                                   .level = SVMX_LOAD_NORMAL};
-    const uint64_t memory = device->info.memory_bytes, depth = setting[SVMX__QUEUE_DEPTH];
+    const uint64_t memory = device->info.memory_bytes, depth = queue_limit(device);
     for (uint32_t level = SVMX_LOAD_WARNING; level <= SVMX_LOAD_CRITICAL; level++) {
         const uint64_t percent = setting[level == SVMX_LOAD_WARNING ? SVMX__LOAD_WARNING : SVMX__LOAD_CRITICAL];
         if (is_at(percent, load.memory_used, memory) || is_at(percent, load.pending, depth)) load.level = level;

@@ -94,6 +94,7 @@ static enum svmx_status prove_those(struct svmx__life *life, uint8_t fitness, bo
     const struct svmx__op *op;
     for (uint32_t i = 0; (op = svmx__operations_at(device->executor->operations, i)); i++) {
         if (atomic_load_explicit(&device->fitness[op->id], memory_order_relaxed) != fitness) continue;
+        if (svmx__is_closed(device->executor)) return svmx__fail(why, SVMX_TIMEOUT, "closed meanwhile");
         const enum svmx_status status = prove(life, op, proved, why);
         if (status != SVMX_OK || (one && *proved)) return status;
     }
@@ -167,6 +168,7 @@ static void forsake(struct svmx__work *work) {
     end_recall(device);
     svmx__health_relapse(&device->health, now_of(device->executor), reason);
     give_up(device, "rests on", reason);
+    svmx__post_drop(work);
 }
 
 static void recall(struct svmx__device *device) {

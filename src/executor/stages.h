@@ -61,6 +61,8 @@ void svmx__set_aside(struct svmx__part *part);
 void svmx__learn(struct svmx__part *part);
 /* What a launch took for itself: not what it waited for those ahead of it in the window. Of one device they do not overlap. */
 uint64_t svmx__own_ns(const struct svmx__part *part);
+/* Was there a launch of that operation and about that size on its device? */
+bool svmx__was_launched(const struct svmx__part *part);
 /* The sum of what a device's clock says of a launch that took run_ns; 0: it is not to be believed. */
 uint64_t svmx__device_time(const struct svmx_timing *timing, uint64_t run_ns);
 

@@ -4,6 +4,7 @@ criterion_suites += \
 	%D%/test_bad_input \
 	%D%/test_buffers \
 	%D%/test_chains \
+	%D%/test_closing \
 	%D%/test_cuts \
 	%D%/test_fused \
 	%D%/test_faults \

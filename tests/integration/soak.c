@@ -25,6 +25,7 @@ enum { WORKERS = 4, ITEMS = 3000, SHOWN = 5, TRIES = 2000 };
 static svmx_executor_t *executor;
 static atomic_bool over;
 static atomic_ulong batches, completions, cancelled, refused, wrong, lost, faults;
+static atomic_ulong smears; /* odd while the device writes too far or cuts readbacks short */
 
 static uint64_t next(uint64_t *dice) {
     *dice ^= *dice >> 12;
@@ -90,6 +91,14 @@ static bool wish(struct worker *worker, svmx_batch_t *batch) {
     return policy == SVMX_POLICY_GPU;
 }
 
+/* Levels in one submission have no guard bytes: such a write into another output of theirs is not seen, nor promised to be.
+ * `before`: smears when the batch was submitted. */
+static bool is_excused(const svmx_batch_t *batch, unsigned long before) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    if (before % 2 == 0 && atomic_load(&smears) == before) return false;
+    return svmx_receipt_get(batch, 0, &receipt) == SVMX_OK && (receipt.flags & SVMX_RECEIPT_STRETCH);
+}
+
 static void run_one(struct worker *worker) {
     const uint64_t items = 1 + below(&worker->dice, ITEMS), way = below(&worker->dice, 4);
     svmx_batch_t *batch;
@@ -101,6 +110,7 @@ static void run_one(struct worker *worker) {
         return;
     }
     const bool may_fail = wish(worker, batch);
+    const unsigned long before = atomic_load(&smears);
     atomic_fetch_add(&batches, 1);
     if (way == 0) {
         status = svmx_run(batch);
@@ -109,7 +119,7 @@ static void run_one(struct worker *worker) {
         if (status == SVMX_OK && way == 1) (void)svmx_cancel(batch);
         if (status == SVMX_OK) status = svmx_wait(batch, UINT64_MAX);
     }
-    if (status == SVMX_OK && !is_right(worker, items)) complain(&wrong, "a wrong answer");
+    if (status == SVMX_OK && !is_right(worker, items) && !is_excused(batch, before)) complain(&wrong, "a wrong answer");
     if (status == SVMX_CANCELLED) atomic_fetch_add(&cancelled, 1);
     if (status != SVMX_OK && status != SVMX_CANCELLED) {
         atomic_fetch_add(&refused, 1);
@@ -134,6 +144,7 @@ static void pause_ms(uint64_t ms) {
 /* As it is without any. */
 static void mend(void) {
     pthread_mutex_lock(&fake.lock);
+    if (fake.stray || fake.short_bytes) atomic_fetch_add(&smears, 1);
     memset(fake.fail, 0, sizeof fake.fail);
     fake.gate_closed = fake.forgets_gate = false;
     fake.stuck = 0;
@@ -160,6 +171,7 @@ static void break_something(uint64_t *dice) {
         fake.fail[call].count = 1 + (unsigned)below(dice, 3);
         fake.fail[call].status = statuses[below(dice, 3)];
     }
+    if (fake.stray || fake.short_bytes) atomic_fetch_add(&smears, 1);
     pthread_mutex_unlock(&fake.lock);
 }
 
@@ -215,8 +227,8 @@ int main(void) {
     struct svmx_options options = fake_options();
     options.timeout_ms = 100;
     options.log = ignore;
+    options.patience_ms = 1000;
     if (svmx_open(&executor, &options, NULL) != SVMX_OK) return 2;
-    executor->patience_ns = UINT64_C(1000000000);
     if (pthread_create(&chaos, NULL, chaos_main, &seed) != 0) return 2;
     for (int i = 0; i < WORKERS; i++) {
         workers[i].dice = seed * 7 + (uint64_t)i + 1;

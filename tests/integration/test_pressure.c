@@ -14,11 +14,14 @@ enum { DEPTH = 20, WARNING = 14, CRITICAL = 18 }; /* 70 % and 90 % of it */
 
 static const struct svmx_plugin *const both[] = {&fake_plugin, &liar_plugin};
 
+static uint32_t narrow; /* submissions that device 0 takes at once; 0: it does not tell */
+
 /* With the gate closed nothing that goes to device 0 ends. */
 static svmx_executor_t *open_pressed(const char *backends, uint64_t memory_bytes) {
     struct svmx_options options = fake_options();
     fake_start();
     fake.memory_bytes = memory_bytes;
+    fake.max_in_flight = narrow;
     options.backends = backends;
     options.static_plugins = both;
     options.static_plugin_count = 2;
@@ -81,6 +84,25 @@ Test(pressure, from_the_warning_level_on_work_goes_elsewhere_and_comes_back) {
     cr_assert_eq(run_trial(executor).device, 0, "it does not come back");
     cr_assert_eq(device_at(executor, 0).load, SVMX_LOAD_NORMAL);
     cr_assert_eq(device_at(executor, 0).pending, 0);
+    close_clean(executor);
+}
+
+/* A device that takes one submission at a time has its own limit, below queue_depth: 16. */
+Test(pressure, the_limit_of_a_device_counts_before_that_of_all) {
+    enum { OWN = 16, OWN_WARNING = 12 }; /* 70 % of it is 11.2 */
+    static struct queued queued[OWN_WARNING + 1];
+    narrow = 1;
+    svmx_executor_t *executor = open_pressed("fake,liar,stop", 0);
+    fake_gate(true);
+    for (uint32_t i = 0; i < OWN_WARNING; i++) {
+        cr_assert_eq(device_at(executor, 0).load, SVMX_LOAD_NORMAL, "%u", i);
+        submit(executor, &queued[i]);
+    }
+    cr_assert_eq(device_at(executor, 0).load, SVMX_LOAD_WARNING);
+    submit(executor, &queued[OWN_WARNING]);
+    cr_assert_eq(take(&queued[OWN_WARNING]).device, 1, "it waits behind the gate");
+    fake_gate(false);
+    for (uint32_t i = 0; i < OWN_WARNING; i++) cr_assert_eq(take(&queued[i]).device, 0, "%u", i);
     close_clean(executor);
 }
 

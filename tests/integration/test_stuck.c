@@ -10,16 +10,26 @@
 #include "faults_fixture.h"
 #include "recovery_fixture.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+
 SVMX_EXPORT int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
 
-enum { STUCK_LIMIT_MS = 400 };
+enum { STUCK_LIMIT_MS = 300 };
 
-/* One whose driver calls are given up soon: by default it is after 10 s at least. */
+/* One whose driver calls are given up soon. */
+static struct svmx_options impatient_options(void) {
+    struct svmx_options options = fake_options();
+    options.timeout_ms = TIMEOUT_MS;
+    options.patience_ms = STUCK_LIMIT_MS;
+    options.log = silent;
+    return options;
+}
+
 static svmx_executor_t *open_impatient(void) {
-    svmx_executor_t *executor = open_quiet_fake();
-    executor->patience_ns = STUCK_LIMIT_MS * UINT64_C(1000000);
-    return executor;
+    const struct svmx_options options = impatient_options();
+    return open_with(&options);
 }
 
 /* The driver comes back, long after everything is over. Under the address sanitizer it must not touch what is gone. */
@@ -220,6 +230,175 @@ Test(stuck, a_plugin_that_does_not_open_again_rests_on) {
     come_back_late();
 }
 
+/* Nobody is woken for what cannot happen. */
+Test(stuck, there_is_a_watch_only_where_there_are_drivers) {
+    fake_start();
+    struct svmx_options options = plain_options();
+    svmx_executor_t *plain = open_with(&options), *fake_too = open_impatient();
+    cr_assert(!plain->watch.has_thread);
+    cr_assert(fake_too->watch.has_thread);
+    svmx_close(plain);
+    svmx_close(fake_too);
+}
+
+/* ---- while nobody waits for a batch ------------------------------------------------------------------------------ */
+
+/* A batch whose launch is kept, submitted: nobody is inside a call of the library from here on. */
+static svmx_batch_t *submit_stuck(svmx_executor_t *executor, struct trial *trial) {
+    (void)run_trial(executor);
+    svmx_batch_t *batch = batch_of(executor, trial);
+    fake_stick(FAKE_STUCK_SUBMIT);
+    return batch;
+}
+
+static void end_stuck(svmx_executor_t *executor, svmx_batch_t *batch, const struct trial *trial) {
+    cr_assert_eq(svmx_poll(batch), SVMX_OK);
+    expect_redone(batch, trial);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    come_back_late();
+}
+
+Test(stuck, an_eventfd_is_enough) {
+    struct trial trial;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    svmx_batch_t *batch = submit_stuck(executor, &trial);
+    struct pollfd file = {.fd = eventfd(0, EFD_CLOEXEC), .events = POLLIN};
+    cr_assert_eq(svmx_batch_set_eventfd(batch, file.fd), SVMX_OK);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    cr_assert_eq(poll(&file, 1, -1), 1);
+    while (svmx_poll(batch) == SVMX_BUSY) usleep(1000); /* who is told reads it a moment before DONE is seen */
+    end_stuck(executor, batch, &trial);
+    (void)close(file.fd);
+}
+
+struct told {
+    pthread_t by;
+    atomic_int status;
+};
+
+static void tell(svmx_batch_t *batch, enum svmx_status status, void *user) {
+    struct told *told = user;
+    (void)batch;
+    told->by = pthread_self();
+    atomic_store(&told->status, (int)status);
+}
+
+Test(stuck, a_callback_is_enough) {
+    struct trial trial;
+    struct told told = {.status = -1};
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    svmx_batch_t *batch = submit_stuck(executor, &trial);
+    cr_assert_eq(svmx_batch_on_done(batch, tell, &told), SVMX_OK);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    while (atomic_load(&told.status) == -1) usleep(1000);
+    cr_assert_eq(told.status, SVMX_OK);
+    while (svmx_poll(batch) == SVMX_BUSY) usleep(1000);
+    end_stuck(executor, batch, &trial);
+}
+
+/* Waits that end before it is over: the thread that waits has no part in what is redone, so it can keep to its time. */
+Test(stuck, a_wait_with_a_timeout_redoes_nothing_itself) {
+    struct trial trial;
+    struct told told = {.status = -1};
+    unsigned waits = 0;
+    enum svmx_status status;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    svmx_batch_t *batch = submit_stuck(executor, &trial);
+    cr_assert_eq(svmx_batch_on_done(batch, tell, &told), SVMX_OK);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    while ((status = svmx_wait(batch, 1000000)) == SVMX_TIMEOUT) waits++;
+    cr_assert_eq(status, SVMX_OK);
+    cr_assert_gt(waits, 0);
+    cr_assert(!pthread_equal(told.by, pthread_self()), "who waits redid the work of others");
+    end_stuck(executor, batch, &trial);
+}
+
+Test(stuck, a_full_queue_has_room_again) {
+    struct trial trial, second;
+    fake_start();
+    struct svmx_options options = impatient_options();
+    options.queue_depth = 1;
+    svmx_executor_t *executor = open_with(&options);
+    svmx_batch_t *batch = submit_stuck(executor, &trial), *behind = batch_of(executor, &second);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    cr_assert_eq(svmx_submit(behind, SVMX_SUBMIT_NONBLOCK), SVMX_BUSY);
+    cr_assert_eq(svmx_submit(behind, 0), SVMX_OK);
+    cr_assert_eq(svmx_wait(behind, UINT64_MAX), SVMX_OK);
+    cr_assert(trial_is_right(&second));
+    svmx_batch_destroy(behind);
+    end_stuck(executor, batch, &trial);
+}
+
+static void prewarm_with(unsigned stuck) {
+    uint32_t op;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    fake_stick(stuck);
+    cr_assert_eq(svmx_op_find(executor, "vec_add_f32", &op, NULL), SVMX_OK);
+    cr_assert_eq(svmx_prewarm(executor, op, 1000), SVMX_OK);
+    cr_assert_eq(fake_count(&fake.stuck_calls), 1);
+    cr_assert_eq(device_at(executor, 0).usable, 0);
+    cr_assert_eq(run_trial(executor).device, 1);
+    svmx_close(executor);
+    come_back_late();
+}
+
+Test(stuck, prewarm_and_the_self_test) { prewarm_with(FAKE_STUCK_SUBMIT); }
+Test(stuck, prewarm_and_the_compiler) { prewarm_with(FAKE_STUCK_BUILD); }
+
+/* Where the measurement was on the stack. */
+static __attribute__((noinline)) unsigned changes_below(void (*meanwhile)(void)) {
+    volatile unsigned char stack[32768];
+    unsigned changes = 0;
+    for (size_t i = 0; i < sizeof stack; i++) stack[i] = 0x5a;
+    meanwhile();
+    for (size_t i = 0; i < sizeof stack; i++) changes += stack[i] != 0x5a;
+    return changes;
+}
+
+static void bandwidth_with(unsigned stuck) {
+    struct svmx_bandwidth bandwidth = {.size = sizeof bandwidth};
+    struct svmx_error error = {0};
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    (void)run_trial(executor);
+    fake_stick(stuck);
+    cr_assert_eq(svmx_bandwidth_measure(executor, 0, 1 << 16, &bandwidth, &error), SVMX_TIMEOUT);
+    cr_assert_not_null(strstr(error.text, "did not return"), "'%s'", error.text);
+    cr_assert_eq(changes_below(come_back_late), 0, "a late driver wrote to the caller's stack");
+    svmx_close(executor);
+}
+
+Test(stuck, bandwidth_and_memory) { bandwidth_with(FAKE_STUCK_ALLOC); }
+Test(stuck, bandwidth_and_a_copy) { bandwidth_with(FAKE_STUCK_SUBMIT); }
+
+/* ---- a compiler ---------------------------------------------------------------------------------------------------- */
+
+static void build_with(uint32_t policy, enum svmx_status expected) {
+    struct trial trial;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    fake_stick(FAKE_STUCK_BUILD);
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    if (policy) cr_assert_eq(svmx_batch_set_policy(batch, policy), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), expected);
+    cr_assert_eq(fake_count(&fake.stuck_calls), 1);
+    if (expected == SVMX_OK) cr_assert(trial_is_right(&trial));
+    svmx_batch_destroy(batch);
+    while (device_at(executor, 0).usable) usleep(1000); /* nobody need wait for a build that others do not need */
+    trial_fill(&trial, 99);
+    svmx_close(executor);
+    come_back_late();
+    cr_assert(trial_is_untouched(&trial), "a late driver wrote into the caller's memory");
+}
+
+Test(stuck, a_build) { build_with(0, SVMX_OK); }
+Test(stuck, a_build_under_the_policy_gpu_is_an_error) { build_with(SVMX_POLICY_GPU, SVMX_TIMEOUT); }
+
 /* ---- while the executor is closed -------------------------------------------------------------------------------- */
 
 /* Calls of a batch that nobody waits for, and those of closing itself. */
@@ -249,6 +428,28 @@ Test(stuck, close_and_memory_is_never_freed) { close_with(FAKE_STUCK_FREE, false
 Test(stuck, close_and_a_pipeline_is_never_freed) { close_with(FAKE_STUCK_DROP, false); }
 Test(stuck, close_and_the_instance_never_closes) { close_with(FAKE_STUCK_CLOSE, false); }
 
+/* Counters are written first, and want all batches in them. */
+Test(stuck, close_with_a_folder_of_counters) {
+    struct trial trial;
+    char folder[] = "/tmp/svmx-stuck-XXXXXX", path[sizeof folder + 8];
+    cr_assert_not_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/stats", folder);
+    fake_start();
+    struct svmx_options options = impatient_options();
+    options.stats_dir = path;
+    svmx_executor_t *executor = open_with(&options);
+    svmx_batch_t *batch = submit_stuck(executor, &trial);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    svmx_close(executor);
+    cr_assert_eq(svmx_poll(batch), SVMX_OK);
+    cr_assert(trial_is_right(&trial));
+    svmx_batch_destroy(batch);
+    come_back_late();
+    char command[2 * sizeof path];
+    (void)snprintf(command, sizeof command, "rm -r '%s'", folder);
+    cr_assert_eq(system(command), 0);
+}
+
 /* A program whose log function is gone once svmx_close is back. */
 static bool log_is_gone;
 static void fragile(void *user, enum svmx_log_level level, const char *text) {
@@ -258,10 +459,9 @@ static void fragile(void *user, enum svmx_log_level level, const char *text) {
 
 Test(stuck, upcalls_of_a_driver_that_does_not_close_reach_nobody) {
     fake_start();
-    struct svmx_options options = fake_options();
+    struct svmx_options options = impatient_options();
     options.log = fragile;
     svmx_executor_t *executor = open_with(&options);
-    executor->patience_ns = STUCK_LIMIT_MS * UINT64_C(1000000);
     (void)run_trial(executor);
     fake_stick(FAKE_STUCK_CLOSE);
     svmx_close(executor);
@@ -274,10 +474,9 @@ Test(stuck, upcalls_of_a_driver_that_does_not_close_reach_nobody) {
 Test(stuck, a_call_that_is_slow_is_waited_for) {
     fake_start();
     fake.delay_ms = 2 * STUCK_LIMIT_MS;
-    struct svmx_options options = fake_options();
+    struct svmx_options options = impatient_options();
     options.timeout_ms = 60000;
     svmx_executor_t *executor = open_with(&options);
-    executor->patience_ns = STUCK_LIMIT_MS * UINT64_C(1000000);
     struct trial trial;
     svmx_batch_t *batch = batch_of(executor, &trial);
     cr_assert_eq(svmx_run(batch), SVMX_OK);

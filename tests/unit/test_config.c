@@ -18,7 +18,7 @@ static void set_up(void) {
                                             "SUPERVM_PROFILE",      "SUPERVM_TIMEOUT_MIN_MS", "SUPERVM_DEBUG",
                                             "SUPERVM_ISOLATE",      "SUPERVM_DRIVER_PROBE",   "SUPERVM_VERIFY",
                                             "SUPERVM_LOAD_WARNING", "SUPERVM_LOAD_CRITICAL",  "SUPERVM_STATS_DIR",
-                                            "SUPERVM_WINDOW"};
+                                            "SUPERVM_WINDOW",       "SUPERVM_PATIENCE_MS"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 
@@ -54,6 +54,7 @@ Test(config, defaults) {
     cr_assert_eq(config.number[SVMX__LOAD_WARNING], 70);
     cr_assert_eq(config.number[SVMX__LOAD_CRITICAL], 90);
     cr_assert_eq(config.number[SVMX__WINDOW], 3);
+    cr_assert_eq(config.number[SVMX__PATIENCE_MS], 5000);
     cr_assert_eq(config.number[SVMX__LOG_LEVEL], SVMX_LOG_WARN);
     for (int i = 0; i < SVMX__SETTING_COUNT; i++) cr_assert_eq(config.source[i], SVMX_FROM_DEFAULT);
     svmx__config_free(&config);
@@ -115,7 +116,8 @@ Test(config, wrong_variables_are_named) {
                                            {"SUPERVM_CACHE_BYTES", "0"},
                                            {"SUPERVM_CACHE_BYTES", "1M"},
                                            {"SUPERVM_TIMEOUT_MS", "99999999999999999999999"},
-                                           {"SUPERVM_TIMEOUT_MS", "3600001"}};
+                                           {"SUPERVM_TIMEOUT_MS", "3600001"},
+                                           {"SUPERVM_PATIENCE_MS", "9"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         setenv(wrong[i][0], wrong[i][1], 1);
         expect_wrong(&nothing, wrong[i][0]);
