@@ -47,11 +47,13 @@ endif
 
 plain_suites += \
 	%D%/fault_sweep \
+	%D%/many_batches \
 	%D%/soak \
 	%D%/steady_state \
 	%D%/threads \
 	%D%/tsan_model \
 	%D%/vm_blocks
+%C%_many_batches_LDADD = libsvmx.la
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
 %C%_soak_LDADD = libsvmx-core.la
