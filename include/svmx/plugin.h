@@ -150,7 +150,12 @@ struct svmx_slot {
     uint64_t at, bytes;
 };
 
-/* What an operation is. The name decides which kernel to use: two operations never share one. */
+/* What an operation is. The name decides which kernel to use: two operations never share one.
+ *
+ * One of them is the core's own, and built on devices with SVMX_DEVICE_LINKS only: a dispatch of chain_f32 has a row of slots
+ * for each link of chains of elementwise operations (out, a, b, two floats, which operation it is; src/ops/chain_f32.h has
+ * the numbers). Rows of a chain follow one another and belong together: a row may read what the one before it writes. They are
+ * computed in order, each by itself (host->reference can), or at once, and then what is marked so need not be written. */
 struct svmx_op_desc {
     size_t size;
     const char *name;

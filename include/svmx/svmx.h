@@ -939,7 +939,7 @@ struct svmx_receipt {
     uint64_t wait_ns, stage_ns, run_ns, collect_ns; /* in the queue; placing inputs; on the device; taking results */
     char reason[128];                               /* why it was redone, or "" */
     uint64_t copied_bytes; /* between the caller's memory and the library's; 0 where all was computed in place */
-    uint32_t launches;     /* 1, or more where a device had no memory for all tasks at once, or work was long */
+    uint32_t launches;     /* 1; 0 in the launch of others (FUSED); more where memory was short or work was long */
     uint32_t why;          /* enum svmx_why: of the choice */
 
     uint64_t number;      /* of receipts of this executor, from 0 */

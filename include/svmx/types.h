@@ -89,7 +89,8 @@ enum svmx_device_flags {
     SVMX_DEVICE_INLINE = 1 << 3,        /* submit computes before it returns; any threads may call it at once */
     SVMX_DEVICE_NO_F64 = 1 << 4,        /* no double precision */
     SVMX_DEVICE_TEST = 1 << 5,          /* a driver or device made for tests: labelled so in every output */
-    SVMX_DEVICE_CHAINS = 1 << 6         /* takes SVMX_COMMAND_CHAIN; only with HOST_MEMORY */
+    SVMX_DEVICE_CHAINS = 1 << 6,        /* takes SVMX_COMMAND_CHAIN; only with HOST_MEMORY */
+    SVMX_DEVICE_LINKS = 1 << 7          /* builds chain_f32 (plugin.h); not with HOST_MEMORY */
 };
 
 #ifdef __cplusplus

@@ -15,6 +15,12 @@
 #define MAP_GPU                                                                                                        \
     { "map_groups", CATALOG_UNITS, CATALOG_GROUP, 64, 256, 1024 }
 
+/* Chains of them: blocks of 256 elements. */
+#define CHAIN_CPU                                                                                                      \
+    { "chain_items", CATALOG_UNITS, CATALOG_ITEM, 1, 1024, 16384 }
+#define CHAIN_GPU                                                                                                      \
+    { "chain_groups", CATALOG_UNITS, CATALOG_GROUP, 64, 256, 1024 }
+
 /* Reductions: units are blocks of 4096 elements. */
 #define REDUCE_CPU                                                                                                     \
     {"reduce_items", CATALOG_UNITS, CATALOG_ITEM, 1, 1, 4}, {                                                          \
@@ -194,6 +200,11 @@ static const struct catalog_entry entries[] = {
     MAP_DIVIDING("tanh_f32", "hyperbolic"),
     MAP_DIVIDING("swish_f32", "swish"),
     MAP_DIVIDING("gelu_f32", "gelu"),
+    {.op = "chain_f32",
+     .sources = {"width.cl", "vec.cl", "rectify.cl", "exp.cl", "chain.cl"},
+     .variants = {{"cpu", CATALOG_CPU, "-DWIDTH=16 -DBLOCK=16", {CHAIN_CPU}},
+                  {"gpu", CATALOG_ANY, "-DWIDTH=1 -DBLOCK=4", {CHAIN_GPU}},
+                  SOFT(" -DBLOCK=1", CHAIN_GPU)}},
     REDUCE("sum_f32", F32, "sums.cl", "sum", 1),
     REDUCE("dot_f32", F32, "sums.cl", "product", 2),
     REDUCE("sum_f64", F64, "sums.cl", "sum", 1),

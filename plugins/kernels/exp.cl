@@ -60,11 +60,12 @@ static inline T exp_of(T x) {
     return exp_scale(p, magic);
 }
 
-/* e^x - 1 for x <= 0 */
+/* e^x - 1 for x <= 0. Of a denormal it is that number: the fma of some drivers (Mesa's) takes it for 0. */
 static inline T expm1_of(T x) {
     T magic;
     const T r = exp_reduce(at_least(x, -20), &magic), power = exp_power(AS_I(magic));
-    return fma(power, fma(exp_tail(r), r * r, r), power - (T)(1));
+    const I above = AS_I(x) & (I)(MAGNITUDE), tiny = (I)(above > (I)(0)) & (I)(above < (I)(0x00800000));
+    return select(fma(power, fma(exp_tail(r), r * r, r), power - (T)(1)), x, tiny);
 }
 
 /* ---- logistic ------------------------------------------------------------------------------------------------ */

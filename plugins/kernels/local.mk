@@ -1,6 +1,7 @@
 # Device code, shared by the plugins that run it. A new source is one line in kernel_sources.
 
 kernel_sources = \
+	%D%/chain.cl \
 	%D%/common.cl \
 	%D%/ecdsa.cl \
 	%D%/ecrecover.cl \

@@ -135,6 +135,7 @@ static void find_flags(struct lz_device *device, const ze_device_properties_t *p
     device->system_memory = zeDeviceGetMemoryAccessProperties(device->id, &access) == ZE_RESULT_SUCCESS &&
                             (access.sharedSystemAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW);
     device->in_order = device->backend->newer.list_synchronize && has_extension(device->driver, LZ_COUNTER_BASED_NAME);
+    info->flags |= SVMX_DEVICE_LINKS;
     if (test) info->flags |= SVMX_DEVICE_TEST;
     if (device->shares_cores) info->flags |= SVMX_DEVICE_SHARES_CORES;
     if (device->integrated) info->flags |= SVMX_DEVICE_SHARES_MEMORY;

@@ -130,6 +130,7 @@ static void find_flags(struct ocl_device *device, const char *platform) {
     device->catalog_kind = cpu && strcmp(platform, "rusticl") != 0 ? CATALOG_CPU : CATALOG_GPU;
     device->inlines_all = strcmp(platform, "rusticl") == 0; /* Mesa has no calls in device code */
     device->has_bell = cpu;
+    info->flags |= SVMX_DEVICE_LINKS;
     if (cpu) info->flags |= SVMX_DEVICE_SHARES_CORES;
     if (device->shared != OCL_SHARED_NONE) info->flags |= SVMX_DEVICE_SHARES_MEMORY;
     if (!f64) info->flags |= SVMX_DEVICE_NO_F64;

@@ -148,7 +148,7 @@ enum svmx_status sim_device_info(void *self, uint32_t index, struct svmx_device_
     struct svmx_device_info mine = {.size = info->size,
                                     .variant = "reference",
                                     .kind = SVMX_DEVICE_MODEL,
-                                    .flags = SVMX_DEVICE_TEST,
+                                    .flags = SVMX_DEVICE_TEST | SVMX_DEVICE_LINKS,
                                     .compute_engines = 1,
                                     .threads = 1,
                                     .alignment = SIM_ALIGNMENT,

@@ -101,6 +101,13 @@ struct svmx__part {
     bool stretched;       /* it runs, or ran, in a stretch of the batch */
     uint64_t table_at;    /* in the memory of the stretch */
 
+    /* In a stretch, of links that are one launch there: stretch_runs.c. */
+    uint32_t run;                              /* the part that they begin with, or NO_PART */
+    uint32_t run_number;                       /* of the link, from 0 on */
+    uint32_t run_links;                        /* how many there are; of the first */
+    const struct svmx__pipeline *run_pipeline; /* of the first */
+    bool run_pinned;                           /* that is */
+
     /* bucket */
     struct svmx_slot *slots;    /* host addresses, row-major; outputs in the library's memory at 0 */
     const uint64_t *first_unit; /* task_count + 1 */

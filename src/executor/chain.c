@@ -33,6 +33,7 @@ void svmx__chains_find(struct svmx_batch *batch) {
         part->next = SVMX__NO_PART;
         part->links = 0;
         part->joined = part->passes = false;
+        part->run = SVMX__NO_PART;
         if (batch->level_count < 2 || part->feeder >= i) continue; /* none, or many */
         struct svmx__part *feeder = &batch->parts[part->feeder];
         if (feeder->next == SVMX__NO_PART && is_link(part, feeder)) feeder->next = i;

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "executor/executor.h"
+#include "ops/chain_f32.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ static enum svmx_status host_reference(const struct svmx_host *base, const char 
                                        size_t slot_count) {
     const struct host *host = host_of(base);
     const struct svmx__op *op = svmx__operations_by_name(host->operations, name);
+    if (!op && strcmp(name, SVMX__CHAIN_NAME) == 0) op = svmx__op_chain_f32();
     if (!op || (!op->reference && atomic_load_explicit(&host->orphan, memory_order_acquire))) return SVMX_ERR_UNKNOWN;
     if (slot_count != op->param_count) return SVMX_ERR_ARGUMENT;
     if (slots) svmx__reference_run(op, slots);

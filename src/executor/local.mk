@@ -71,6 +71,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/stretch.c %D%/stretch.h \
 	%D%/stretch_commands.c \
 	%D%/stretch_place.c %D%/stretch_place.h \
+	%D%/stretch_runs.c \
 	%D%/submit.c \
 	%D%/tally.c %D%/tally.h \
 	%D%/trial.c \

@@ -104,6 +104,11 @@ void svmx__receipt_say(const struct svmx__part *part) {
               trail->has_reason ? part->reason : "", part->compared ? "; compared" : "");
 }
 
+/* In the launch of another: of a chain, or of a run of links in a stretch. */
+static bool is_fused(const struct svmx__part *part) {
+    return part->stretched ? part->run != SVMX__NO_PART && part->run_number > 0 : part->joined;
+}
+
 /* Field by field: what is not set is left from the last use of the part, so everything is. */
 void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svmx__sample *sample) {
     struct svmx_executor *executor = part->device->executor;
@@ -138,8 +143,7 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->learned = learned;
     trail->flags =
         (uint8_t)((sample->first_use ? SVMX_RECEIPT_FIRST_USE : 0) | (sample->contended ? SVMX_RECEIPT_CONTENDED : 0) |
-                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0) |
-                  (part->joined && !part->stretched ? SVMX_RECEIPT_FUSED : 0) |
+                  (part->status != SVMX_OK ? SVMX_RECEIPT_FAILED : 0) | (is_fused(part) ? SVMX_RECEIPT_FUSED : 0) |
                   (part->stretched ? SVMX_RECEIPT_STRETCH : 0) | (part->compared ? SVMX_RECEIPT_COMPARED : 0));
     trail->has_reason = part->redone || part->status != SVMX_OK;
     write_candidates(executor, part, trail);

@@ -137,7 +137,10 @@ static enum svmx_status prepare(struct svmx__part *head, struct svmx__part *part
 
 static enum svmx_status prepare_all(struct svmx__part *head, uint64_t *scratch_bytes) {
     struct svmx__part *part;
-    for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++) part->pinned = false;
+    for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++) {
+        part->pinned = part->run_pinned = false;
+        part->run = SVMX__NO_PART;
+    }
     head->life = svmx__life_of(head->device);
     if (atomic_load_explicit(&head->life->over, memory_order_relaxed)) {
         (void)snprintf(head->reason, sizeof head->reason, "%s was given up", head->device->info.name);
@@ -150,6 +153,7 @@ static enum svmx_status prepare_all(struct svmx__part *head, uint64_t *scratch_b
         if (part != head) memcpy(head->reason, part->reason, sizeof head->reason);
         return status;
     }
+    svmx__runs_find(head);
     return SVMX_OK;
 }
 
@@ -229,6 +233,7 @@ static void fall_apart(struct svmx__part *head, enum svmx_status status) {
     }
     for (uint32_t i = 0; (part = svmx__stretch_part(batch, i)); i++) {
         part->joined = part->stretched = false;
+        part->run = SVMX__NO_PART;
         part->pipeline = NULL;
         part->copied_bytes = part->readbacks = 0;
     }
@@ -238,7 +243,7 @@ static void fall_apart(struct svmx__part *head, enum svmx_status status) {
 /* The parts behind the first took no time of their own. */
 static void answer(struct svmx__part *part, const struct svmx__part *head) {
     part->status = SVMX_OK;
-    part->launches = 1;
+    part->launches = svmx__is_behind_in_run(part) ? 0 : 1;
     part->ticket = 0;
     part->compared = false;
     part->compare_ns = 0;
@@ -250,7 +255,7 @@ static void answer(struct svmx__part *part, const struct svmx__part *head) {
 
 void svmx__stretch_forsake(struct svmx__part *head) {
     struct svmx__part *part;
-    for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++) part->pinned = false;
+    for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++) part->pinned = part->run_pinned = false;
     fall_apart(head, head->status);
 }
 
@@ -264,8 +269,10 @@ enum svmx_status svmx__stretch_collect(struct svmx__part *head, enum svmx_status
     struct svmx__part *part;
     const enum svmx_status status = svmx__collect(head, so_far);
     for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++) {
-        if (part->pinned && status != SVMX_TIMEOUT) svmx__pipeline_unpin(part->pipeline); /* else it may be running */
-        part->pinned = false;
+        const bool unpins = status != SVMX_TIMEOUT; /* else it may be running */
+        if (part->pinned && unpins) svmx__pipeline_unpin(part->pipeline);
+        if (part->run_pinned && unpins) svmx__pipeline_unpin(part->run_pipeline);
+        part->pinned = part->run_pinned = false;
     }
     return status;
 }

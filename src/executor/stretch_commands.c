@@ -26,15 +26,16 @@ static void push_dispatch(struct svmx__commands *list, const struct svmx__part *
     const unsigned char *table = (const unsigned char *)head->staging_in->host + part->table_at;
     const struct svmx__stretch *stretch = &head->batch->stretch;
     const struct svmx_span all = {svmx__stretch_work(head)->memory, 0, stretch->base + stretch->arena_bytes};
+    const bool is_run = part->run != SVMX__NO_PART;
     const uint64_t scratch_bytes = scratch_bytes_of(part);
     push(list, (struct svmx_command){
                    .kind = SVMX_COMMAND_DISPATCH,
-                   .as.dispatch = {.pipeline = part->pipeline->compiled,
+                   .as.dispatch = {.pipeline = (is_run ? part->run_pipeline : part->pipeline)->compiled,
                                    .slots = (const struct svmx_slot *)(const void *)table,
                                    .first_unit = (const uint64_t *)(const void *)(table + svmx__rows_bytes(part)),
-                                   .task_count = part->task_count,
-                                   .slot_count = part->layout->slot_count,
-                                   .work = part->work,
+                                   .task_count = (uint32_t)svmx__row_count(part),
+                                   .slot_count = is_run ? svmx__row_slots(part) : part->layout->slot_count,
+                                   .work = is_run ? svmx__run_work(part) : part->work,
                                    .inputs = all,
                                    .outputs = all,
                                    .table = {all.memory, stretch->base + part->table_at, svmx__table_bytes(part)},
@@ -45,7 +46,9 @@ static void push_dispatch(struct svmx__commands *list, const struct svmx__part *
 static void push_launches(struct svmx__commands *list, const struct svmx__part *head) {
     const struct svmx__part *part, *before = NULL;
     bool scratch_in_use = false;
-    for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++, before = part) {
+    for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++) {
+        if (svmx__is_behind_in_run(part))
+            continue; /* what it takes beside comes from outside: it may run before its level */
         const bool wants_scratch = scratch_bytes_of(part) > 0;
         if (before && (before->level != part->level || (scratch_in_use && wants_scratch))) {
             push_barrier(list);
@@ -53,6 +56,7 @@ static void push_launches(struct svmx__commands *list, const struct svmx__part *
         }
         scratch_in_use = scratch_in_use || wants_scratch;
         push_dispatch(list, head, part);
+        before = part;
     }
 }
 

@@ -109,6 +109,7 @@ bool svmx__stretch_measure(struct svmx__part *head) {
     struct sizes sizes = {.alignment = svmx__stretch_alignment(head)};
     struct svmx__part *part;
     for (uint32_t i = 0; (part = svmx__stretch_part(batch, i)); i++) {
+        if (svmx__is_behind_in_run(part)) continue;
         part->table_at = sizes.in;
         sizes.in += svmx__align(svmx__table_bytes(part), sizes.alignment);
     }
@@ -131,8 +132,10 @@ struct fill {
     struct last last;
 };
 
-static struct svmx_slot *table_row(const struct fill *fill, const struct svmx__part *part, uint32_t row) {
-    return (struct svmx_slot *)(void *)(fill->to + part->table_at) + (size_t)row * part->op->param_count;
+static struct svmx_slot *table_slot(const struct fill *fill, const struct svmx__part *part, uint32_t row, uint32_t at) {
+    if (part->run != SVMX__NO_PART)
+        return svmx__run_slot(fill->to + part->batch->parts[part->run].table_at, part, row, at);
+    return (struct svmx_slot *)(void *)(fill->to + part->table_at) + (size_t)row * part->op->param_count + at;
 }
 
 /* Gives out the place at *at. */
@@ -166,13 +169,23 @@ static bool fill_slot(void *user, struct svmx__part *part, uint32_t number, uint
     } else if (place == SVMX__LOT_INSIDE) {
         const uint64_t source = batch->sources[task->first_slot + at];
         const struct svmx__task *from = &batch->tasks[source >> 32];
-        slot.at = table_row(fill, &batch->parts[from->part], from->row)[(uint32_t)source].at;
+        slot.at = table_slot(fill, &batch->parts[from->part], from->row, (uint32_t)source)->at;
     } else if (place != SVMX__LOT_VALUE) {
         slot.at =
             fill->base + give(fill, place == SVMX__LOT_READ_BACK ? &fill->results_at : &fill->passing_at, slot.bytes);
     }
-    table_row(fill, part, task->row)[at] = slot;
+    if (part->run == SVMX__NO_PART || place != SVMX__LOT_VALUE) *table_slot(fill, part, task->row, at) = slot;
+    if (part->run != SVMX__NO_PART && at == 0)
+        svmx__run_row_fill(fill->to + batch->parts[part->run].table_at, part, task->row);
     return true;
+}
+
+static void fill_units(unsigned char *to, const struct svmx__part *part) {
+    uint64_t *units = (uint64_t *)(void *)(to + part->table_at + svmx__rows_bytes(part));
+    if (part->run != SVMX__NO_PART)
+        svmx__run_units_fill(part, units);
+    else
+        memcpy(units, part->first_unit, ((size_t)part->task_count + 1) * sizeof *units);
 }
 
 void svmx__stretch_fill(struct svmx__part *head) {
@@ -187,8 +200,7 @@ void svmx__stretch_fill(struct svmx__part *head) {
     struct svmx__part *part;
     (void)svmx__stretch_visit(batch, fill_slot, &fill);
     for (uint32_t i = 0; (part = svmx__stretch_part(batch, i)); i++)
-        memcpy(fill.to + part->table_at + svmx__rows_bytes(part), part->first_unit,
-               ((size_t)part->task_count + 1) * sizeof *part->first_unit);
+        if (!svmx__is_behind_in_run(part)) fill_units(fill.to, part);
     uint64_t at = stretch->results_at;
     for (uint32_t i = 0; i < batch->use_count; i++) {
         const struct svmx__use *use = &batch->uses[i];

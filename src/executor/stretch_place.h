@@ -8,6 +8,7 @@
 
 #include "executor/executor.h"
 #include "executor/stretch.h"
+#include "ops/chain_f32.h"
 
 static inline bool svmx__stretch_shares(const struct svmx__part *part) {
     return (part->device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
@@ -27,12 +28,26 @@ static inline struct svmx_slot *svmx__part_row(const struct svmx__part *part, ui
     return part->slots + (size_t)row * part->op->param_count;
 }
 
+/* Is it computed in the launch of another? Then it has no table of its own. */
+static inline bool svmx__is_behind_in_run(const struct svmx__part *part) {
+    return part->run != SVMX__NO_PART && part->run_number > 0;
+}
+
+/* Of the table of a launch: rows, and slots of each. */
+static inline uint64_t svmx__row_count(const struct svmx__part *part) {
+    return part->run == SVMX__NO_PART ? part->task_count : (uint64_t)part->task_count * part->run_links;
+}
+
+static inline uint32_t svmx__row_slots(const struct svmx__part *part) {
+    return part->run == SVMX__NO_PART ? part->op->param_count : (uint32_t)SVMX__CHAIN_PARAMS;
+}
+
 static inline uint64_t svmx__rows_bytes(const struct svmx__part *part) {
-    return (uint64_t)part->task_count * part->op->param_count * sizeof(struct svmx_slot);
+    return svmx__row_count(part) * svmx__row_slots(part) * sizeof(struct svmx_slot);
 }
 
 static inline uint64_t svmx__table_bytes(const struct svmx__part *part) {
-    return svmx__rows_bytes(part) + ((uint64_t)part->task_count + 1) * sizeof(uint64_t);
+    return svmx__rows_bytes(part) + (svmx__row_count(part) + 1) * sizeof(uint64_t);
 }
 
 /* The use behind a view. */
@@ -68,6 +83,19 @@ uint64_t svmx__stretch_alignment(const struct svmx__part *head);
 bool svmx__stretch_measure(struct svmx__part *head);
 /* Writes tables, inputs and buffers that are to be uploaded to head->staging_in. */
 void svmx__stretch_fill(struct svmx__part *head);
+
+/* ---- stretch_runs.c ---- */
+
+/* Which links of the stretch are one launch. Its parts have their pipelines. */
+void svmx__runs_find(struct svmx__part *head);
+/* `at` of a part's task in the table of its launch, which begins at `table`. */
+struct svmx_slot *svmx__run_slot(unsigned char *table, const struct svmx__part *part, uint32_t row, uint32_t at);
+/* Writes what a row has beside the arrays of its task. */
+void svmx__run_row_fill(unsigned char *table, const struct svmx__part *part, uint32_t row);
+/* Writes first_unit of a run, whose first part it is. */
+void svmx__run_units_fill(const struct svmx__part *first, uint64_t *first_unit);
+/* Of all its links. */
+uint64_t svmx__run_work(const struct svmx__part *first);
 
 /* ---- stretch_commands.c ---- */
 

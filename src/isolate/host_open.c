@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "ops/op.h"
+#include "ops/chain_f32.h"
 #include "plugin/loader.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static uint64_t up_now(const struct svmx_host *upcalls) {
 static enum svmx_status up_reference(const struct svmx_host *upcalls, const char *name, const struct svmx_slot *slots,
                                      size_t slot_count) {
     (void)upcalls;
-    const struct svmx__op *op = svmx__op_by_name(name);
+    const struct svmx__op *op = strcmp(name, SVMX__CHAIN_NAME) == 0 ? svmx__op_chain_f32() : svmx__op_by_name(name);
     if (!op) return SVMX_ERR_UNKNOWN;
     if (slot_count != op->param_count) return SVMX_ERR_ARGUMENT;
     if (slots) svmx__reference_run(op, slots);

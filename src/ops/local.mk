@@ -1,5 +1,6 @@
 libsvmx_core_la_SOURCES += \
 	%D%/access.h \
+	%D%/chain_f32.c %D%/chain_f32.h \
 	%D%/custom.c %D%/custom.h \
 	%D%/eigh_f64.c \
 	%D%/elements.h \

@@ -5,6 +5,7 @@
  */
 #include "ops/operations.h"
 
+#include "ops/chain_f32.h"
 #include "ops/custom.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -60,9 +61,9 @@ void svmx__operations_release(struct svmx__operations *operations) {
 
 static enum svmx_status add(struct svmx__operations *operations, struct svmx__op *op, struct svmx__text *why) {
     const struct svmx__op *other = svmx__operations_by_name(operations, op->name);
-    if (other)
+    if (other || strcmp(op->name, SVMX__CHAIN_NAME) == 0)
         return svmx__fail(why, SVMX_ERR_STATE, "name is '%s', which is in use: operation %" PRIu32, op->name,
-                          other->id);
+                          other ? other->id : (uint32_t)SVMX__CHAIN_ID);
     if (operations->registered == REGISTERED_LIMIT)
         return svmx__fail(why, SVMX_ERR_OVERFLOW, "%d operations are registered, and no more fit in one executor",
                           REGISTERED_LIMIT);

@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "bench.h"
+#include "chains_devices.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -285,6 +286,7 @@ int main(void) {
     compare_loop(&bench, executor, "an iteration of 52 problems in a loop");
     svmx_close(executor);
     compare_elsewhere(&bench, &scene, binary);
+    chains_on_devices(&bench);
     free(scene.in);
     free(scene.other);
     free(scene.out);

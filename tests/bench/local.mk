@@ -29,9 +29,9 @@ endif
 %C%_overhead_CPPFLAGS = $(bench_cppflags)
 %C%_overhead_LDADD = libsvmx.la $(STARPU_LIBS) -lm
 
-%C%_chains_SOURCES = %D%/chains.c $(bench_common)
+%C%_chains_SOURCES = %D%/chains.c %D%/chains_devices.c %D%/chains_devices.h $(bench_common)
 %C%_chains_CPPFLAGS = $(public_cppflags)
-%C%_chains_LDADD = libsvmx.la -lm
+%C%_chains_LDADD = libsvmx.la plugins/sim/libsim-model.la -lm
 
 # Suite devices: modelled GPUs in real time, and drivers on the same cores.
 %C%_devices_SOURCES = %D%/devices.c $(bench_common)
@@ -148,10 +148,10 @@ endif
 %C%_watching_CPPFLAGS = $(public_cppflags)
 %C%_watching_LDADD = libsvmx-metrics.la libsvmx.la -lm
 
-bench: all $(bench_programs) $(ze_cpu_driver)
+bench: all $(bench_programs) $(ze_cpu_driver) examples/scf
 	@list=; driver='$(firstword $(ze_cpu_driver))'; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \
 	  SUITE='$(SUITE)' QUICK='$(QUICK)' SVMX_BENCH_VERSION='$(PACKAGE_VERSION)' SVMX_BENCH_LIST="$$list" SVMX_BENCH_RESULTS='$(abs_top_builddir)/bench-results.json' \
-	  SVMX_BENCH_ZE_DRIVER="$${driver:+$(abs_top_builddir)/$$driver}" \
+	  SVMX_BENCH_ZE_DRIVER="$${driver:+$(abs_top_builddir)/$$driver}" SVMX_BENCH_EXAMPLES='$(abs_top_builddir)/examples' \
 	  SUPERVM_BACKEND_PATH='$(abs_top_builddir)/backends' $(SHELL) $(top_srcdir)/%D%/run.sh
 EXTRA_DIST += %D%/run.sh
 CLEANFILES += bench-results.json bench-results.html $(bench_programs)

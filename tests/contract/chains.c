@@ -11,7 +11,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "compare.h"
+#include "runs.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -193,6 +193,7 @@ static void compare_on(const char *backends) {
     fflush(stdout);
     cr_assert_gt(own, 0);
     if (own == LEVELS + 2 && !(device.flags & SVMX_DEVICE_HOST_MEMORY)) cr_assert_eq(stretched, own);
+    compare_runs(&pair);
     svmx_buffer_destroy(factor);
     svmx_buffer_destroy(softmaxes);
     pair_close(&pair);

@@ -8,6 +8,7 @@
 #include "abandons.h"
 #include "executor/executor.h"
 #include "faults_fixture.h"
+#include "ops/chain_f32.h"
 
 enum { N = 48, TASKS = 40, SEEDS = 12 };
 
@@ -150,6 +151,83 @@ static void one_submission(uint32_t flags, unsigned copies) {
 Test(stretches, one_upload_and_one_readback) { one_submission(0, 1); }
 Test(stretches, no_copies_where_staging_memory_is_used) { one_submission(SVMX_DEVICE_SHARES_MEMORY, 0); }
 
+/* ---- links of it are one launch ------------------------------------------------------------------------------------- */
+
+static uint32_t fused(const svmx_batch_t *batch) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    uint32_t count = 0;
+    for (uint32_t i = 0; svmx_receipt_get(batch, i, &receipt) == SVMX_OK; i++)
+        count += (receipt.flags & SVMX_RECEIPT_FUSED) != 0;
+    return count;
+}
+
+/* Until the kernel for links is built, or known not to work. */
+static void await_links(svmx_executor_t *executor) {
+    uint64_t bucket = 1;
+    while (bucket < N) bucket *= 2;
+    svmx__build_wait(&executor->devices[0], svmx__op_chain_f32(), bucket);
+}
+
+static void one_launch(uint32_t flags) {
+    const struct graph graph = line_of(6);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    compute_expected(&graph);
+    fake_start();
+    fake.flags = flags | SVMX_DEVICE_LINKS;
+    svmx_executor_t *executor = open_fake();
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    run_and_expect(batch, &graph, true);
+    await_links(executor);
+    const unsigned submits = fake.calls[FAKE_SUBMIT], all = fake.launches;
+    run_and_expect(batch, &graph, true);
+    cr_assert_eq(fake.calls[FAKE_SUBMIT] - submits, 1);
+    cr_assert_eq(fake.launches - all, 1);
+    cr_assert_eq(stretched(batch), 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        cr_assert_eq(svmx_receipt_get(batch, i, &receipt), SVMX_OK);
+        cr_assert_eq(receipt.launches, i == 0);
+        cr_assert_eq((receipt.flags & SVMX_RECEIPT_FUSED) != 0, i > 0);
+    }
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+Test(stretches, links_are_one_launch) { one_launch(0); }
+Test(stretches, links_are_one_launch_in_staging_memory) { one_launch(SVMX_DEVICE_SHARES_MEMORY); }
+
+/* A kernel for links that computes wrongly is found out before it serves; links are launches of their own then. */
+Test(stretches, links_by_a_wrong_kernel_are_none) {
+    const struct graph graph = line_of(6);
+    compute_expected(&graph);
+    fake_start();
+    fake.flags = SVMX_DEVICE_LINKS;
+    fake.wrong_op = SVMX__CHAIN_NAME;
+    svmx_executor_t *executor = open_quiet_fake();
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    run_and_expect(batch, &graph, true);
+    await_links(executor);
+    run_and_expect(batch, &graph, true);
+    cr_assert_eq(stretched(batch), 6);
+    cr_assert_eq(fused(batch), 0);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+/* The operation is the core's own. */
+Test(stretches, nobody_else_has_links) {
+    const struct svmx_options options = plain_options();
+    svmx_executor_t *executor = open_with(&options);
+    svmx_batch_t *batch;
+    uint32_t op;
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    cr_assert_eq(svmx_batch_add(batch, SVMX__CHAIN_ID, NULL, 0), SVMX_ERR_UNKNOWN);
+    cr_assert_eq(svmx_op_find(executor, SVMX__CHAIN_NAME, &op, NULL), SVMX_ERR_UNKNOWN);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
 static void any_graph(uint32_t flags) {
     uint32_t count = 0;
     fake_start();
@@ -170,6 +248,28 @@ static void any_graph(uint32_t flags) {
 
 Test(stretches, any_graph) { any_graph(0); }
 Test(stretches, any_graph_in_staging_memory) { any_graph(SVMX_DEVICE_SHARES_MEMORY); }
+
+/* Seed by seed until links of some were one launch: the kernel is built beside the work. */
+static void any_graph_with_links(uint32_t flags) {
+    uint32_t count = 0;
+    fake_start();
+    fake.flags = flags | SVMX_DEVICE_LINKS;
+    svmx_executor_t *executor = open_fake();
+    for (unsigned seed = 1; seed <= 5 * SEEDS; seed++) {
+        const struct graph graph = graph_of(seed);
+        compute_expected(&graph);
+        svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+        for (int run = 0; run < 3; run++) run_and_expect(batch, &graph, run != 1);
+        count += fused(batch);
+        svmx_batch_destroy(batch);
+    }
+    cr_assert_gt(count, 5);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+Test(stretches, any_graph_with_links) { any_graph_with_links(0); }
+Test(stretches, any_graph_with_links_in_staging_memory) { any_graph_with_links(SVMX_DEVICE_SHARES_MEMORY); }
 
 /* A long one is several, and what passes from one to the next comes back between. */
 Test(stretches, longer_than_one_may_be) {
@@ -262,7 +362,7 @@ Test(stretches, keep_the_rules_in_a_process_of_their_own) { keeps_the_rules("che
 
 /* Fails call after call of a kind, once and for good, until none is left to fail. */
 static void fail_each(enum fake_call call, enum svmx_status how, unsigned times, uint32_t flags) {
-    const struct graph graph = graph_of(7);
+    const struct graph graph = flags & SVMX_DEVICE_LINKS ? line_of(6) : graph_of(7);
     compute_expected(&graph);
     bool failed = true;
     for (unsigned at = 1; failed && at < 200; at++) {
@@ -271,6 +371,7 @@ static void fail_each(enum fake_call call, enum svmx_status how, unsigned times,
         svmx_executor_t *executor = open_quiet_fake();
         svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
         run_and_expect(batch, &graph, true);
+        if (flags & SVMX_DEVICE_LINKS) await_links(executor);
         pthread_mutex_lock(&fake.lock);
         fake.fail[call].from = fake.calls[call] + at;
         fake.fail[call].count = times;
@@ -291,6 +392,10 @@ Test(stretches, any_memory_fails) { fail_each(FAKE_ALLOC, SVMX_ERR_MEMORY, 1, 0)
 Test(stretches, any_memory_fails_where_it_is_shared) {
     fail_each(FAKE_ALLOC, SVMX_ERR_MEMORY, 1, SVMX_DEVICE_SHARES_MEMORY);
 }
+Test(stretches, any_submit_of_links_fails) { fail_each(FAKE_SUBMIT, SVMX_ERR_BACKEND, 1, SVMX_DEVICE_LINKS); }
+Test(stretches, any_wait_for_links_fails) { fail_each(FAKE_WAIT, SVMX_ERR_BACKEND, 1, SVMX_DEVICE_LINKS); }
+Test(stretches, any_memory_for_links_fails) { fail_each(FAKE_ALLOC, SVMX_ERR_MEMORY, 1, SVMX_DEVICE_LINKS); }
+Test(stretches, lost_at_any_wait_for_links) { fail_each(FAKE_WAIT, SVMX_ERR_DEVICE_LOST, FAKE_ALL, SVMX_DEVICE_LINKS); }
 Test(stretches, lost_at_any_submit) { fail_each(FAKE_SUBMIT, SVMX_ERR_DEVICE_LOST, FAKE_ALL, 0); }
 Test(stretches, lost_at_any_wait) { fail_each(FAKE_WAIT, SVMX_ERR_DEVICE_LOST, FAKE_ALL, 0); }
 

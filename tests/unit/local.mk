@@ -30,6 +30,7 @@ criterion_suites += \
 	%D%/test_log \
 	%D%/test_model \
 	%D%/test_near \
+	%D%/test_op_chain \
 	%D%/test_op_ecdsa \
 	%D%/test_op_ecrecover \
 	%D%/test_op_ed25519 \

@@ -149,7 +149,7 @@ Test(levelzero_backend, a_device_says_what_it_is, .init = start, .fini = finish)
     struct svmx_device_info none = {.size = sizeof none};
     cr_expect_not_null(strstr(info.name, "CPU test driver (not a GPU)"), "%s", info.name);
     cr_expect_eq(info.kind, SVMX_DEVICE_CPU);
-    cr_expect_eq(info.flags, SVMX_DEVICE_TEST | SVMX_DEVICE_SHARES_CORES);
+    cr_expect_eq(info.flags, SVMX_DEVICE_TEST | SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_LINKS);
     cr_expect_eq(info.compute_engines, 1);
     cr_expect_eq(info.copy_engines, 1);
     cr_expect_eq(info.alignment, 64);

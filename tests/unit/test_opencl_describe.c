@@ -56,7 +56,7 @@ Test(opencl_describe, pocl_is_a_cpu_that_shares_cores_and_memory) {
     open_backend();
     const struct svmx_device_info info = info_of(0);
     cr_expect_eq(info.kind, SVMX_DEVICE_CPU);
-    cr_expect_eq(info.flags, SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_SHARES_MEMORY);
+    cr_expect_eq(info.flags, SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_SHARES_MEMORY | SVMX_DEVICE_LINKS);
     cr_expect_gt(info.threads, 0);
     cr_expect_leq(info.threads, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
     cr_expect_eq(info.alignment, 64);
