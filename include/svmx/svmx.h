@@ -562,7 +562,13 @@ struct svmx_options {
      * behind; builds, first launches of a size, opening, and drivers that compute on the host's cores have six times as long;
      * 10 to 3600000. Default 5000. docs/RELIABILITY.md */
     uint32_t patience_ms;
+    /* SUPERVM_GATHER_US: small launches of one operation, tenant and policy that wait for a device one behind the other, from
+     * whichever threads, are one launch there; each batch has its own results, receipt and end. For so long, in microseconds,
+     * up to 100000, the first waits for others; SVMX_GATHER_OFF ("off"): each has a launch of its own. Default 0: only those
+     * that wait already. docs/PIPELINING.md */
+    uint32_t gather_us;
 };
+#define SVMX_GATHER_OFF UINT32_MAX
 
 /* ---- devices and the load report ---- */
 
@@ -962,7 +968,9 @@ struct svmx_receipt {
     uint64_t upload_ns;       /* what inputs took of transfer_ns; results took the rest */
     uint64_t device_ns;       /* copying and computing by the device's clock; 0: it has none that can be believed */
     uint32_t readbacks;       /* copies to the host; none where the device writes into the host's memory */
-    uint32_t reserved;
+    /* Parts of other batches in the same launch (options.gather_us). The first of them has its times and is the one with
+     * `launches` 1; of the others all the time is wait_ns. Nothing is learned of each by itself, but of the launch. */
+    uint32_t gathered;
 };
 
 enum svmx_receipt_flags {

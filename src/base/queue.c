@@ -5,6 +5,8 @@
  */
 #include "base/queue.h"
 
+#include "base/clock.h"
+
 enum { SPIN_NS = 50000 };
 
 int svmx__queue_init(struct svmx__queue *queue) {
@@ -70,6 +72,26 @@ struct svmx__link *svmx__queue_try(struct svmx__queue *queue) {
     if (!is_stirred(queue)) return NULL; /* what is pushed just now is found at the next look */
     pthread_mutex_lock(&queue->lock);
     struct svmx__link *link = take(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return link;
+}
+
+/* Under the lock. false: that time has come. */
+static bool sleep_until(struct svmx__queue *queue, uint64_t until_ns) {
+    const uint64_t now_ns = svmx__clock_ns();
+    if (now_ns >= until_ns) return false;
+    const struct timespec end = svmx__clock_deadline(until_ns - now_ns);
+    (void)pthread_cond_clockwait(&queue->filled, &queue->lock, CLOCK_MONOTONIC, &end);
+    return true;
+}
+
+struct svmx__link *svmx__queue_take_if(struct svmx__queue *queue,
+                                       bool (*fits)(const struct svmx__link *link, void *user), void *user,
+                                       uint64_t until_ns) {
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->first && !queue->closed && until_ns && sleep_until(queue, until_ns)) {
+    }
+    struct svmx__link *link = queue->first && fits(queue->first, user) ? take(queue) : NULL;
     pthread_mutex_unlock(&queue->lock);
     return link;
 }

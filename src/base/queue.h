@@ -41,6 +41,17 @@ struct svmx__link *svmx__queue_pop(struct svmx__queue *queue);
 /* The same without blocking: NULL also while there is none. */
 struct svmx__link *svmx__queue_try(struct svmx__queue *queue);
 
+/* Takes the oldest entry if it fits. `fits` is called under the lock. While there is none it waits for one until that time of
+ * the clock (svmx__clock_ns); 0: it does not. NULL: there was none, or it does not fit and stays. */
+struct svmx__link *svmx__queue_take_if(struct svmx__queue *queue,
+                                       bool (*fits)(const struct svmx__link *link, void *user), void *user,
+                                       uint64_t until_ns);
+
+/* Without the lock: what is pushed just now may be overlooked. */
+static inline bool svmx__queue_looks_empty(const struct svmx__queue *queue) {
+    return !atomic_load_explicit(&queue->stirred, memory_order_relaxed);
+}
+
 /* No more pushes; pops give what is left, then NULL. */
 void svmx__queue_close(struct svmx__queue *queue);
 

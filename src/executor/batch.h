@@ -34,6 +34,7 @@ struct svmx__device;
 struct svmx__life;
 struct svmx__block;
 struct svmx__cut;
+struct svmx__gather;
 
 /* Something for a device's submitter to do. Its queue holds nothing else. */
 struct svmx__work {
@@ -146,8 +147,10 @@ struct svmx__part {
 
     /* dispatch, collect */
     uint64_t ticket;
-    bool windowed, overlapped; /* it was in the window, and not alone */
-    bool retired;              /* the ticket is, with `outcome`, before collect came to it */
+    struct svmx__gather *gather; /* of a launch that was gathered: its members; else NULL */
+    uint32_t gathered;           /* of a member: how many others were in its launch */
+    bool windowed, overlapped;   /* it was in the window, and not alone */
+    bool retired;                /* the ticket is, with `outcome`, before collect came to it */
     enum svmx_status outcome;
     uint64_t ahead_ns; /* when the launch ahead of it in the window was over; 0: there was none */
     struct svmx_timing timing;

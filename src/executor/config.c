@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-enum kind { TEXT, NUMBER, BUCKETS, LEVEL, CACHE_FOLDER, PROFILE_FILE, FOLDER };
+enum kind { TEXT, NUMBER, DELAY, BUCKETS, LEVEL, CACHE_FOLDER, PROFILE_FILE, FOLDER };
 
 struct setting {
     const char *name, *variable, *fallback, *help;
@@ -95,6 +95,9 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
     [SVMX__PATIENCE_MS] = {"patience_ms", "SUPERVM_PATIENCE_MS", "5000",
                            "a call of a driver that takes so much longer than it is allowed never returns", NUMBER, 10,
                            3600000, FIELD(patience_ms)},
+    [SVMX__GATHER_US] = {"gather_us", "SUPERVM_GATHER_US", "0",
+                         "us that a small launch waits for others to be launched with; 0 = only those that wait; off",
+                         DELAY, 0, 100000, FIELD(gather_us)},
 };
 
 /* An absolute path or "off". */
@@ -121,6 +124,7 @@ static const char *option_text(const struct setting *setting, const struct svmx_
         memcpy(&number, field, sizeof number);
     }
     if (number == 0) return NULL;
+    if (setting->kind == DELAY && number == SVMX_GATHER_OFF) return "off";
     if (setting->kind == LEVEL && number <= SVMX_LOG_DEBUG) return svmx__log_level_name((enum svmx_log_level)number);
     (void)snprintf(buffer, 32, "%" PRIu64, number);
     return buffer;
@@ -154,10 +158,16 @@ static enum svmx_status value_check(const struct setting *setting, const char *o
         return SVMX_OK;
     }
     if (strcmp(text, "auto") == 0 && strcmp(setting->fallback, "auto") == 0) return SVMX_OK;
+    if (setting->kind == DELAY && strcmp(text, "off") == 0) {
+        *number = SVMX__GATHER_OFF;
+        return SVMX_OK;
+    }
     if (!number_parse(setting, text, number))
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s is '%s': give %s from %" PRIu64 " to %" PRIu64 "%s", origin, text,
                           setting->kind == BUCKETS ? "a power of two" : "a whole number", setting->low, setting->high,
-                          strcmp(setting->fallback, "auto") == 0 ? ", or auto" : "");
+                          strcmp(setting->fallback, "auto") == 0 ? ", or auto"
+                          : setting->kind == DELAY               ? ", or off"
+                                                                 : "");
     return SVMX_OK;
 }
 

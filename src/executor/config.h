@@ -39,11 +39,13 @@ enum svmx__setting {
     SVMX__STATS_DIR,
     SVMX__WINDOW,
     SVMX__PATIENCE_MS,
+    SVMX__GATHER_US, /* as a number GATHER_OFF for "off" */
     SVMX__SETTING_COUNT
 };
 
 /* The most that the setting window may be. */
 enum { SVMX__MAX_WINDOW = 16 };
+#define SVMX__GATHER_OFF UINT64_MAX
 
 struct svmx__config {
     /* As text, for showing and for text settings. Owned. */

@@ -11,6 +11,7 @@
 #include "executor/batch.h"
 #include "executor/cut.h"
 #include "executor/executor.h"
+#include "executor/gather.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -302,6 +303,7 @@ void svmx__devices_stop(struct svmx_executor *executor) {
 void svmx__devices_free(struct svmx_executor *executor) {
     for (uint32_t i = 0; i < executor->device_count; i++) {
         svmx__lives_end(&executor->devices[i]);
+        svmx__gathers_free(&executor->devices[i]);
         svmx__quarantine_free(&executor->devices[i]);
         svmx__health_fini(&executor->devices[i].health);
     }

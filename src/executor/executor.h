@@ -105,8 +105,9 @@ struct svmx__device {
     struct svmx__queue queue;          /* of parts */
     struct svmx__post *post; /* of the submitter, which pops the queue; the only one that submits, unless inline_ */
     bool has_submitter;
-    struct svmx__window window;     /* the submitter's */
-    struct svmx__builder builder;   /* unless inline_ */
+    struct svmx__window window;                         /* the submitter's */
+    struct svmx__gather *gathers[SVMX__MAX_WINDOW + 1]; /* likewise */
+    struct svmx__builder builder;                       /* unless inline_ */
     uint8_t chosen[SVMX__OP_LIMIT]; /* 1 + the variant that was fastest, by operation; 0: not known. The builder's. */
 
     struct svmx__health health;
@@ -455,6 +456,8 @@ void svmx__route_fini(struct svmx_executor *executor);
 uint32_t svmx__route_consider(struct svmx__part *part);
 /* Whether a device has a pipeline for a bucket, or needs none. */
 bool svmx__route_is_ready(const struct svmx_executor *executor, uint32_t op, uint64_t bucket, uint32_t device);
+/* A device failed a launch, with part->status and part->reason: counted, told to the log, and held against the device. */
+void svmx__count_failure(struct svmx__part *part);
 /* Sends a part to a device that is ready, whatever the table says. */
 void svmx__route_to(struct svmx__part *part, uint32_t device);
 /* Publishes anew which devices serve an operation, and for which buckets they are ready. After devices were found or

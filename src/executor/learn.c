@@ -89,6 +89,22 @@ static bool is_worth_it(const struct svmx__part *part, uint64_t run_ns) {
     return (part->done_ns >> 3) % SELDOM == 0; /* the clock's low digits are as good as dice */
 }
 
+void svmx__learn_whole(struct svmx__part *whole) {
+    struct svmx__device *device = whole->device;
+    struct svmx_executor *executor = device->executor;
+    const uint64_t run_ns = svmx__clock_since(whole->done_ns, whole->dispatch_ns);
+    struct svmx__sample sample = sample_of(whole, run_ns);
+    const bool learned = device->id < executor->routed && !executor->choices.frozen && whole->launches == 1 &&
+                         is_worth_it(whole, run_ns);
+    sample.first_use = is_first(whole);
+    svmx__health_good(&device->health, whole->compared);
+    if (whole->chosen)
+        svmx__told(&executor->choices, &whole->question, &whole->answer,
+                   sample.setup_ns + sample.transfer_ns + sample.compute_ns, learned ? &sample : NULL);
+    else if (learned)
+        (void)svmx__model_learn(&executor->model, whole->op->id, device->id, &whole->question.load, &sample);
+}
+
 void svmx__learn(struct svmx__part *part) {
     struct svmx__device *device = part->device;
     struct svmx_executor *executor = device->executor;
@@ -96,17 +112,18 @@ void svmx__learn(struct svmx__part *part) {
     struct svmx__sample sample = sample_of(part, run_ns);
     if (part->status == SVMX_OK) {
         svmx__tally_part(part, &sample);
-        if (!part->joined) svmx__health_good(&device->health, part->compared); /* a chain is one launch */
+        /* a chain is one launch, and so are parts that were gathered */
+        if (!part->joined && !part->gathered) svmx__health_good(&device->health, part->compared);
     }
     const uint64_t took_ns = sample.setup_ns + sample.transfer_ns + sample.compute_ns;
     const bool as_chosen = part->status == SVMX_OK && !part->redone && device->id == part->answer.device &&
-                           !part->links && !part->stretched;
+                           !part->links && !part->stretched && !part->gathered;
     const bool learned = device->id < executor->routed && as_chosen && part->launches == 1 + part->cuts &&
                          !executor->choices.frozen && is_worth_it(part, run_ns);
     sample.first_use = part->status == SVMX_OK && !device->host_memory && is_first(part);
     svmx__receipt_write(part, learned, &sample);
     if (executor->config.number[SVMX__DEBUG]) svmx__receipt_say(part);
-    if (part->chosen && (part->links || part->stretched)) /* the time is that of all of them */
+    if (part->chosen && (part->links || part->stretched || part->gathered)) /* the time is that of all of them */
         svmx__uncharge(&executor->choices, &part->answer, 0);
     else if (part->chosen && !as_chosen)
         svmx__uncharge(&executor->choices, &part->answer, svmx__clock_since(part->end_ns, part->start_ns));

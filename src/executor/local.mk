@@ -24,6 +24,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/examples.c \
 	%D%/executor.c %D%/executor.h \
 	%D%/explain.c \
+	%D%/gather.c %D%/gather.h \
 	%D%/guard.c \
 	%D%/health.c %D%/health.h \
 	%D%/host.c \

@@ -18,6 +18,7 @@
 #include "executor/cut.h"
 #include "executor/executor.h"
 #include "executor/lay.h"
+#include "executor/gather.h"
 #include "executor/stages.h"
 #include "executor/stretch.h"
 
@@ -354,8 +355,67 @@ static void leave(struct svmx__device *device, struct svmx__part *part, bool can
         go_on(batch, false);
 }
 
+/* With nothing else on its device. */
+static void run_alone(struct svmx__part *part) {
+    struct svmx__device *device = part->device; /* it may be redone elsewhere */
+    svmx__pipeline_drain(device);
+    run_part(part);
+    leave(device, part, false);
+}
+
+/* Members of a launch that was gathered, each by itself; a failure that was held against the device is in their receipts. What
+ * is under way is collected before: that may be other such launches, but no new one. */
+static void run_apart(const struct svmx__gather *gather, bool failed) {
+    for (uint32_t i = 0; i < gather->count; i++) {
+        struct svmx__part *part = gather->members[i];
+        part->redone = failed;
+        if (failed) memcpy(part->reason, gather->whole.reason, sizeof part->reason);
+        run_alone(part);
+    }
+}
+
+/* The device is gone with what it had. */
+static void run_elsewhere_apart(struct svmx__device *device, const struct svmx__gather *gather) {
+    for (uint32_t i = 0; i < gather->count; i++) {
+        struct svmx__part *part = gather->members[i];
+        part->status = gather->whole.status;
+        part->life = gather->whole.life;
+        part->start_ns = gather->whole.start_ns;
+        part->dispatch_ns = gather->whole.dispatch_ns;
+        memcpy(part->reason, gather->whole.reason, sizeof part->reason);
+        settle(part);
+        leave(device, part, false);
+    }
+}
+
+/* After stage 6 of a launch that was gathered: what its members have of it. Each may be gone once it was left. */
+static void scatter(struct svmx__device *device, struct svmx__part *whole, enum svmx_status status) {
+    struct svmx__gather *gather = whole->gather;
+    whole->status = status;
+    if (status == SVMX_TIMEOUT || status == SVMX_ERR_DEVICE_LOST) {
+        run_elsewhere_apart(device, gather);
+    } else if (status != SVMX_OK) {
+        const bool failed = status != SVMX_ERR_MEMORY && status != SVMX_ERR_UNSUPPORTED;
+        if (failed) svmx__count_failure(whole);
+        run_apart(gather, failed);
+    } else {
+        whole->end_ns = svmx__clock_ns();
+        svmx__learn_whole(whole);
+        svmx__gather_share(gather);
+        for (uint32_t i = 0; i < gather->count; i++) {
+            gather->members[i]->end_ns = whole->end_ns;
+            svmx__learn(gather->members[i]);
+            leave(device, gather->members[i], false);
+        }
+    }
+}
+
 /* Stages 6 and 7 of a part of the window, or of one that did not get into it. */
 static void finish(struct svmx__device *device, struct svmx__part *part, enum svmx_status so_far) {
+    if (part->gather) {
+        scatter(device, part, end_stages(part, so_far));
+        return;
+    }
     if (part->stretched) {
         end_stretch(part, so_far);
     } else {
@@ -385,13 +445,15 @@ void svmx__pipeline_drain(struct svmx__device *device) {
 }
 
 /* What failed beside others may go well alone: they hold memory, and places in the driver's queue. */
-static void start_alone(struct svmx__device *device, struct svmx__part *part, enum svmx_status failure) {
+static void start_alone(struct svmx__part *part, enum svmx_status failure) {
     (void)(part->stretched ? svmx__stretch_collect(part, failure) : svmx__collect(part, failure));
+    if (part->gather) {
+        run_apart(part->gather, false);
+        return;
+    }
     part->pipeline = NULL; /* it is not pinned any more */
     part->copied_bytes = 0;
-    svmx__pipeline_drain(device);
-    run_part(part);
-    leave(device, part, false);
+    run_alone(part);
 }
 
 /* Stages 4 and 5: then it is in the window, or over. */
@@ -402,43 +464,43 @@ static void start(struct svmx__device *device, struct svmx__part *part) {
     if (status == SVMX_OK)
         svmx__window_push(part);
     else if (device->window.count)
-        start_alone(device, part, status);
+        start_alone(part, status);
     else
         finish(device, part, status);
 }
 
-void svmx__pipeline_part(struct svmx__work *work) {
-    struct svmx__part *part = (struct svmx__part *)(void *)work;
+/* A part that was popped. false: it was taken back, and is over. */
+static bool enter_device(struct svmx__part *part) {
     struct svmx_batch *batch = part->batch;
-    struct svmx__device *device = part->device; /* whose queue this is: it may be redone elsewhere */
     uint32_t state = SVMX__QUEUED;
     /* The first part to start makes it RUNNING: from then on cancel comes too late. acq_rel: its partner is the change to
      * CANCELLING in svmx_cancel. */
-    bool cancelled = !atomic_compare_exchange_strong_explicit(&batch->state, &state, SVMX__RUNNING,
-                                                              memory_order_acq_rel, memory_order_acquire) &&
-                     state == SVMX__CANCELLING;
+    const bool cancelled = !atomic_compare_exchange_strong_explicit(&batch->state, &state, SVMX__RUNNING,
+                                                                    memory_order_acq_rel, memory_order_acquire) &&
+                           state == SVMX__CANCELLING;
     /* The driver has nothing of it yet, whatever becomes of this thread while others are collected. */
-    part->life = svmx__life_of(device);
+    part->life = svmx__life_of(part->device);
     part->block = NULL;
     part->pinned = false;
     part->cuts = 0;
-    if (!cancelled && svmx__gives_up(device->executor)) { /* others of the batch may have begun, or be done */
-        end_without_answer(part);
-        if (part->chosen) svmx__uncharge(&device->executor->choices, &part->answer, 0);
-        leave(device, part, false);
-        return;
-    }
-    if (!cancelled && svmx__window_takes(part)) {
+    const bool given_up = !cancelled && svmx__gives_up(batch->executor);
+    if (!cancelled && !given_up) return true;
+    if (given_up) end_without_answer(part); /* others of the batch may have begun, or be done */
+    if (part->chosen) svmx__uncharge(&batch->executor->choices, &part->answer, 0);
+    leave(part->device, part, cancelled);
+    return false;
+}
+
+void svmx__pipeline_part(struct svmx__work *work) {
+    struct svmx__part *part = (struct svmx__part *)(void *)work;
+    struct svmx__device *device = part->device; /* whose queue this is: it may be redone elsewhere */
+    if (!enter_device(part)) return;
+    if (svmx__gather_takes(part)) part = svmx__gather(part, enter_device, run_alone);
+    if (!part) return;
+    if (part->gather || svmx__window_takes(part))
         start(device, part);
-        return;
-    }
-    if (!cancelled) {
-        svmx__pipeline_drain(device);
-        run_part(part);
-    } else if (part->chosen) {
-        svmx__uncharge(&batch->executor->choices, &part->answer, 0);
-    }
-    leave(device, part, cancelled);
+    else
+        run_alone(part);
 }
 
 /* The submitter that had it never comes back: this is the next one. */

@@ -137,6 +137,7 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->redone = part->redone;
     trail->launches = part->launches;
     trail->readbacks = part->readbacks;
+    trail->gathered = part->gathered;
     trail->expected_ns = part->answer.expected_ns;
     trail->why = (uint8_t)part->answer.why;
     trail->policy = (uint8_t)part->policy;

@@ -85,6 +85,7 @@ static void add_sizes(struct line *line, const struct svmx_receipt *receipt) {
     add_number(line, "bytes_out", receipt->bytes_out);
     add_number(line, "copied_bytes", receipt->copied_bytes);
     add_number(line, "launches", receipt->launches);
+    add_number(line, "gathered", receipt->gathered);
     add_number(line, "redone", receipt->redone);
     add_text(line, "reason", receipt->reason);
 }

@@ -90,7 +90,8 @@ void svmx__trail_tell(const struct svmx__trail *trail, const char *reason, struc
                                      .flags = trail->flags,
                                      .upload_ns = trail->upload_ns,
                                      .device_ns = trail->device_ns,
-                                     .readbacks = trail->readbacks};
+                                     .readbacks = trail->readbacks,
+                                     .gathered = trail->gathered};
     for (uint32_t i = 0; i < trail->candidate_count; i++)
         receipt->candidates[i] = (struct svmx_receipt_candidate){.device = i,
                                                                  .verdict = trail->verdict[i],

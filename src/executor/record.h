@@ -21,7 +21,7 @@ struct svmx__trail {
     uint64_t wait_ns, stage_ns, run_ns, collect_ns, setup_ns, transfer_ns, compute_ns;
     uint64_t upload_ns, device_ns;
     uint64_t result_hash;
-    uint32_t op, device, tasks, redone, launches, readbacks;
+    uint32_t op, device, tasks, redone, launches, readbacks, gathered;
     float expected_ns;
     uint8_t why, policy, learned, flags, candidate_count; /* flags: enum svmx_receipt_flags */
     uint8_t verdict[SVMX__CANDIDATES];                    /* enum svmx_verdict, of the first devices */

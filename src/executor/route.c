@@ -180,7 +180,7 @@ static enum svmx__cause cause_of(enum svmx_status status) {
     }
 }
 
-static void count_failure(struct svmx__part *part) {
+void svmx__count_failure(struct svmx__part *part) {
     struct svmx_executor *executor = part->batch->executor;
     atomic_fetch_add_explicit(&executor->causes[cause_of(part->status)], 1, memory_order_relaxed);
     part->redone++;
@@ -197,7 +197,7 @@ bool svmx__route_again(struct svmx__part *part) {
     struct svmx__device *failed = part->device;
     bool built = part->pipeline && part->pipeline->verdict == SVMX_OK;
     /* a device that has no such operation did not fail */
-    if (part->status != SVMX_ERR_UNSUPPORTED || built) count_failure(part);
+    if (part->status != SVMX_ERR_UNSUPPORTED || built) svmx__count_failure(part);
     part->pipeline = NULL;
     if (part->policy == SVMX_POLICY_GPU) return false; /* an error, never the CPU in silence */
     /* In order of preference, so the next one after an inline device that failed is tried once, and the reference is

@@ -63,6 +63,9 @@ void svmx__learn(struct svmx__part *part);
 uint64_t svmx__own_ns(const struct svmx__part *part);
 /* Was there a launch of that operation and about that size on its device? */
 bool svmx__was_launched(const struct svmx__part *part);
+/* The same of a launch that was gathered, for the model and the health of the device; each member is learned from by itself
+ * then, but for these. */
+void svmx__learn_whole(struct svmx__part *whole);
 /* The sum of what a device's clock says of a launch that took run_ns; 0: it is not to be believed. */
 uint64_t svmx__device_time(const struct svmx_timing *timing, uint64_t run_ns);
 

@@ -111,9 +111,13 @@ endif
 # Suite opencl: the executor beside the plain API on the same device.
 opencl_bench_programs =
 if BUILD_OPENCL
-opencl_bench_programs += %D%/opencl_compositions %D%/opencl_features %D%/opencl_isolate %D%/opencl_start %D%/opencl_tasks
+opencl_bench_programs += %D%/chains_threads %D%/opencl_compositions %D%/opencl_features %D%/opencl_isolate %D%/opencl_start %D%/opencl_tasks
 endif
 cl_common = %D%/cl_scene.c %D%/cl_scene.h %D%/peer_cl.c %D%/peer_cl.h $(bench_common)
+# Suite chains, beside the plain API.
+%C%_chains_threads_SOURCES = %D%/chains_threads.c %D%/peer_cl.c %D%/peer_cl.h $(bench_common)
+%C%_chains_threads_CPPFLAGS = $(public_cppflags)
+%C%_chains_threads_LDADD = libsvmx.la $(OPENCL_LIBS) -lm
 %C%_opencl_tasks_SOURCES = %D%/opencl_tasks.c $(cl_common)
 %C%_opencl_tasks_CPPFLAGS = $(public_cppflags)
 %C%_opencl_tasks_LDADD = libsvmx.la $(OPENCL_LIBS) -lm

@@ -29,7 +29,7 @@ lines "run --receipt: what was run" "$work/log" "[(r['operation'], r['tasks'], r
     and r['redone'] == 0 and r['run_ns'] > 0 and r['time_ns'] > 10**18 and r['policy'] for r in l)
     and all(a['number'] < b['number'] and a['time_ns'] <= b['time_ns'] for a, b in zip(l, l[1:]))"
 lines "run --receipt: the fields, in their order" "$work/log" "all(list(r) == 'number time_ns tag operation device backend name place modelled driver policy why tasks units work '
-    'bucket bytes_in bytes_out copied_bytes launches redone reason learned first_use contended failed '
+    'bucket bytes_in bytes_out copied_bytes launches gathered redone reason learned first_use contended failed '
     'fused stretch compared expected_ns setup_ns transfer_ns compute_ns upload_ns device_ns wait_ns stage_ns run_ns collect_ns '
     'result_hash candidates'.split() for r in l)"
 call run sum_f32 --size 2K --repeat 2 --device none --receipt - -q

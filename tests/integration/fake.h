@@ -465,7 +465,8 @@ static const struct svmx_plugin fake_plugin = {.magic = SVMX_PLUGIN_MAGIC,
                                                .open = fake_open};
 static const struct svmx_plugin *const fake_plugins[] = {&fake_plugin};
 
-/* Options of an executor with this device and the reference code, quiet and without the environment. */
+/* Options of an executor with this device and the reference code, quiet and without the environment. Each part has a launch of
+ * its own, so that suites can count them: test_gather.c is about others. */
 static inline struct svmx_options fake_options(void) {
     return (struct svmx_options){.size = sizeof(struct svmx_options),
                                  .backends = "fake,stop",
@@ -473,6 +474,7 @@ static inline struct svmx_options fake_options(void) {
                                  .backend_path = "/nonexistent",
                                  .flags = SVMX_OPEN_NO_ENVIRONMENT,
                                  .log_level = SVMX_LOG_ERROR,
+                                 .gather_us = SVMX_GATHER_OFF,
                                  .static_plugins = fake_plugins,
                                  .static_plugin_count = 1};
 }

@@ -10,6 +10,7 @@ criterion_suites += \
 	%D%/test_faults \
 	%D%/test_fork \
 	%D%/test_policies \
+	%D%/test_gather \
 	%D%/test_guards \
 	%D%/test_hangs \
 	%D%/test_heavy_light \

@@ -124,6 +124,41 @@ static void eight_threads(struct svmx_options options) {
     check(fake.memories == 0 && fake.pipelines == 0 && fake.closes == fake.opens, "everything is given back");
 }
 
+/* Small batches of two tenants, some of which are taken back: those that wait are one launch. */
+static void *submit_small(void *argument) {
+    const struct actor *actor = argument;
+    svmx_batch_t *batch = batch_or_die(actor->shared);
+    for (unsigned round = 0; round < 100; round++) {
+        struct trial trial;
+        trial_fill(&trial, actor->number * 1000 + round);
+        if (svmx_batch_reset(batch) != SVMX_OK || svmx_batch_set_tenant(batch, actor->number / 4) != SVMX_OK ||
+            trial_add(&trial, batch) != SVMX_OK || svmx_submit(batch, 0) != SVMX_OK)
+            break;
+        if (round % 4 == 0) (void)svmx_cancel(batch);
+        const enum svmx_status status = svmx_wait(batch, UINT64_MAX);
+        check(status == SVMX_CANCELLED ? trial_is_untouched(&trial) : status == SVMX_OK && trial_is_right(&trial),
+              "an answer among those that are gathered");
+    }
+    svmx_batch_destroy(batch);
+    return NULL;
+}
+
+static void gathering(struct svmx_options options, enum fake_call call, enum svmx_status status) {
+    fake_start();
+    svmx_executor_t *executor = open_or_die(options);
+    if (status != SVMX_OK) {
+        fake.fail[call].from = 60;
+        fake.fail[call].count = 2;
+        fake.fail[call].status = status;
+    }
+    act(THREADS, submit_small, executor);
+    struct svmx_stats stats = {.size = sizeof stats};
+    check(svmx_stats_get(executor, &stats) == SVMX_OK && stats.batches + stats.cancelled == THREADS * 100,
+          "every batch is counted once");
+    svmx_close(executor);
+    check(fake.memories == 0 && fake.pipelines == 0 && fake.closes == fake.opens, "everything is given back");
+}
+
 static void *two_at_once(void *argument) {
     const struct actor *actor = argument;
     svmx_executor_t *const *executors = actor->shared;
@@ -652,8 +687,18 @@ static void registering(struct svmx_options options) {
 }
 
 int main(void) {
-    struct svmx_options inline_device = fake_options();
+    struct svmx_options inline_device = fake_options(), together = fake_options();
     inline_device.backends = "none";
+    together.gather_us = 0;
+    gathering(together, FAKE_WAIT, SVMX_OK);
+    gathering(together, FAKE_WAIT, SVMX_ERR_BACKEND);
+    gathering(together, FAKE_SUBMIT, SVMX_ERR_DEVICE_LOST);
+    together.gather_us = 200;
+    together.window = 1;
+    gathering(together, FAKE_ALLOC, SVMX_ERR_MEMORY);
+    cancel_races(together);
+    callbacks(together);
+    close_in_flight(together);
     eight_threads(fake_options());
     eight_threads(inline_device);
     two_executors();

@@ -18,7 +18,7 @@ static void set_up(void) {
                                             "SUPERVM_PROFILE",      "SUPERVM_TIMEOUT_MIN_MS", "SUPERVM_DEBUG",
                                             "SUPERVM_ISOLATE",      "SUPERVM_DRIVER_PROBE",   "SUPERVM_VERIFY",
                                             "SUPERVM_LOAD_WARNING", "SUPERVM_LOAD_CRITICAL",  "SUPERVM_STATS_DIR",
-                                            "SUPERVM_WINDOW",       "SUPERVM_PATIENCE_MS"};
+                                            "SUPERVM_WINDOW",       "SUPERVM_PATIENCE_MS",    "SUPERVM_GATHER_US"};
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) unsetenv(variables[i]);
 }
 
@@ -55,6 +55,7 @@ Test(config, defaults) {
     cr_assert_eq(config.number[SVMX__LOAD_CRITICAL], 90);
     cr_assert_eq(config.number[SVMX__WINDOW], 3);
     cr_assert_eq(config.number[SVMX__PATIENCE_MS], 5000);
+    cr_assert_eq(config.number[SVMX__GATHER_US], 0);
     cr_assert_eq(config.number[SVMX__LOG_LEVEL], SVMX_LOG_WARN);
     for (int i = 0; i < SVMX__SETTING_COUNT; i++) cr_assert_eq(config.source[i], SVMX_FROM_DEFAULT);
     svmx__config_free(&config);
@@ -220,4 +221,27 @@ Test(config, the_profile_is_beside_the_cache) {
     expect_profile(&nothing, "/e/f");
     const struct svmx_options relative = {.size = sizeof relative, .profile = "here"};
     expect_wrong(&relative, "options.profile");
+}
+
+Test(config, gathering_is_a_time_or_off) {
+    static const struct {
+        const char *text;
+        uint64_t number;
+    } good[] = {{"0", 0}, {"250", 250}, {"100000", 100000}, {"off", SVMX__GATHER_OFF}};
+    static const char *const bad[] = {"", "on", "Off", "100001", "-1", "5us"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        setenv("SUPERVM_GATHER_US", good[i].text, 1);
+        struct svmx__config config = read_ok(&nothing);
+        cr_assert_eq(config.number[SVMX__GATHER_US], good[i].number, "%s", good[i].text);
+        svmx__config_free(&config);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        setenv("SUPERVM_GATHER_US", bad[i], 1);
+        expect_wrong(&nothing, "or off");
+    }
+    const struct svmx_options off = {.size = sizeof off, .gather_us = SVMX_GATHER_OFF};
+    struct svmx__config config = read_ok(&off);
+    cr_assert_eq(config.number[SVMX__GATHER_US], SVMX__GATHER_OFF);
+    cr_assert_str_eq(config.text[SVMX__GATHER_US], "off");
+    svmx__config_free(&config);
 }

@@ -89,3 +89,27 @@ Test(queue, poppers_wait_for_pushes_and_close_wakes_them_all) {
     cr_assert_eq(atomic_load(&popper.ends), POPPERS);
     svmx__queue_fini(&popper.queue);
 }
+
+static bool is_even(const struct svmx__link *link, void *user) {
+    (void)user;
+    return ((const struct entry *)(const void *)link)->number % 2 == 0;
+}
+
+Test(queue, the_oldest_is_taken_if_it_fits) {
+    struct svmx__queue queue;
+    struct entry entries[3] = {{.number = 2}, {.number = 3}, {.number = 4}};
+    cr_assert_eq(svmx__queue_init(&queue), 0);
+    cr_assert(svmx__queue_looks_empty(&queue));
+    cr_assert_null(svmx__queue_take_if(&queue, is_even, NULL, 0));
+    cr_assert_null(svmx__queue_take_if(&queue, is_even, NULL, 1), "that time is over");
+    for (int i = 0; i < 3; i++) svmx__queue_push(&queue, &entries[i].link);
+    cr_assert(!svmx__queue_looks_empty(&queue));
+    cr_assert_eq(svmx__queue_take_if(&queue, is_even, NULL, 0), &entries[0].link);
+    cr_assert_null(svmx__queue_take_if(&queue, is_even, NULL, UINT64_MAX), "it stays, and is not waited behind");
+    cr_assert_eq(pop_number(&queue), 3);
+    svmx__queue_close(&queue);
+    cr_assert_eq(svmx__queue_take_if(&queue, is_even, NULL, UINT64_MAX), &entries[2].link);
+    cr_assert_null(svmx__queue_take_if(&queue, is_even, NULL, UINT64_MAX), "closed: nothing comes any more");
+    cr_assert(!svmx__queue_looks_empty(&queue), "whoever pops is to see that it is closed");
+    svmx__queue_fini(&queue);
+}

@@ -66,7 +66,7 @@ Test(receipt_json, every_field_in_its_place) {
         "{\"number\":6,\"time_ns\":7,\"tag\":18446744073709551615,\"operation\":\"vec_add_f32\",\"device\":0,"
         "\"backend\":\"reference\",\"name\":\"%s\",\"place\":\"host\",\"modelled\":false,\"driver\":\"%s\","
         "\"policy\":\"auto\",\"why\":\"best\",\"tasks\":2,\"units\":96,\"work\":97,\"bucket\":16384,\"bytes_in\":768,"
-        "\"bytes_out\":384,\"copied_bytes\":5,\"launches\":1,\"redone\":0,\"reason\":\"\",\"learned\":true,"
+        "\"bytes_out\":384,\"copied_bytes\":5,\"launches\":1,\"gathered\":0,\"redone\":0,\"reason\":\"\",\"learned\":true,"
         "\"first_use\":false,\"contended\":true,\"failed\":false,\"fused\":false,\"stretch\":false,\"compared\":false,"
         "\"expected_ns\":8,"
         "\"setup_ns\":9,"
