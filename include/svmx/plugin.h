@@ -175,9 +175,12 @@ struct svmx_op_desc {
 struct svmx_pipeline_desc {
     size_t size;
     const struct svmx_op_desc *op;
-    uint64_t bucket;     /* units that a launch of it is sized for, a power of two; launches may be smaller */
-    const void *binary;  /* what pipeline_binary gave an earlier process for this key, or NULL */
-    size_t binary_bytes; /* a plugin that cannot use it builds from source and says so in the log */
+    uint64_t bucket;    /* units that a launch of it is sized for, a power of two; launches may be smaller */
+    const void *binary; /* what pipeline_binary gave an earlier process for this key, or NULL */
+    size_t
+        binary_bytes; /* a plugin that cannot use it says so in the log and answers BACKEND, without compiling: the core
+                            removes it from its store, asks again without, and keeps what comes of that. One that builds
+                            from source instead leaves what is of no use where it is. */
 
     /* ABI 1.1. Which way of computing it, 0 being the plugin's best guess: the core measures those that there are and
      * keeps the fastest. SVMX_ERR_UNKNOWN past the last. Always 0 on INLINE devices. */

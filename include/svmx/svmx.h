@@ -287,8 +287,10 @@ SVMX_EXPORT uint64_t svmx_buffer_bytes(const svmx_buffer_t *buffer);
  * operation are taken in place if all their inputs lie in one piece, so ask once for all of a batch where you can. Tasks
  * name it like memory of their own. It is the caller's to write until submit and after completion, and goes with
  * svmx_batch_reset, svmx_batch_destroy or svmx_close; svmx_batch_rearm leaves it. Contents are whatever they were. For 0
- * bytes an address that must not be used. Does not block. Errors: ARGUMENT (NULL), OVERFLOW (bytes), STATE (submitted
- * already), MEMORY, CLOSED.
+ * bytes an address that must not be used. What earlier batches gave back is given out again without a call of a driver;
+ * where there is none of that size the device's driver is asked, in the calling thread, for as long as it takes: after
+ * warm-up, or where no device has memory of its own, it does not block. Errors: ARGUMENT (NULL), OVERFLOW (bytes), STATE
+ * (submitted already), MEMORY, CLOSED.
  */
 SVMX_EXPORT enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t bytes, void **memory);
 
@@ -871,6 +873,8 @@ struct svmx_stats {
     /* Why launches were redone, or failed under the policy gpu; their sum is `fallbacks`: no answer in time; the device was
      * lost; no memory; wrong bytes; any other error. Receipts and the log have the reason of each. */
     uint64_t fallbacks_timeout, fallbacks_lost, fallbacks_memory, fallbacks_wrong, fallbacks_error;
+    uint64_t
+        pool_evictions; /* idle buffers that pools freed to stay within their limits, those used least recently first */
 };
 /* A snapshot; each number is exact, taken one after another. Errors: ARGUMENT (NULL, size), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats);

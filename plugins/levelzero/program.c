@@ -3,7 +3,7 @@
  *
  * One module for what is compiled, whatever the bucket: compiled once, shared by reference. A binary is taken only if
  * its head (../kernels/binary.h) says that it comes from the same SPIR-V, options and driver, and that every byte of it is
- * there. On any doubt the SPIR-V is compiled.
+ * there. On any doubt it is refused, and the core asks for it anew.
  *
  * Called by pipeline.c, from any thread. Two threads that want one program build it once.
  *
@@ -60,28 +60,28 @@ static ze_result_t make_module(const struct lz_device *device, ze_module_format_
     return result;
 }
 
-/* Leaves program->module NULL if the binary cannot be used, and why is told. */
-static void build_binary(struct lz_program *program, const void *binary, size_t bytes) {
+/* BACKEND: it cannot be used, and why is told; the core asks again without it. */
+static enum svmx_status build_binary(struct lz_program *program, const void *binary, size_t bytes) {
     const struct lz_backend *backend = program->device->backend;
     const char *doubt = kernels_binary_doubt(binary, bytes, program->key);
     if (doubt) {
         lz_log(backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s", program->op, doubt);
-        return;
+        return SVMX_ERR_BACKEND;
     }
     const ze_result_t result =
         make_module(program->device, ZE_MODULE_FORMAT_NATIVE, (const char *)binary + sizeof(struct kernels_head),
                     bytes - sizeof(struct kernels_head), program->op, &program->module);
     lz_note(program->device, result);
-    if (result != ZE_RESULT_SUCCESS)
-        lz_log(backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s (%#x)", program->op, lz_result_name(result),
-               (unsigned)result);
+    if (result == ZE_RESULT_SUCCESS) return SVMX_OK;
+    lz_log(backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s (%#x)", program->op, lz_result_name(result),
+           (unsigned)result);
+    return SVMX_ERR_BACKEND;
 }
 
 /* With the program's lock held. */
 static enum svmx_status build(struct lz_program *program, const struct lz_source *source, const void *binary,
                               size_t bytes) {
-    if (binary) build_binary(program, binary, bytes);
-    if (program->module) return SVMX_OK;
+    if (binary) return build_binary(program, binary, bytes);
     const ze_result_t result = make_module(program->device, ZE_MODULE_FORMAT_IL_SPIRV, source->spirv, source->bytes,
                                            program->op, &program->module);
     if (result == ZE_RESULT_SUCCESS) return SVMX_OK;

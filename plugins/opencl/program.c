@@ -3,7 +3,7 @@
  *
  * One program for what is compiled, whatever the bucket: compiled once, shared by reference. A binary is taken only if
  * its head (../kernels/binary.h) says that it comes from the same source, options and driver, and that every byte of it is there.
- * On any doubt the source is compiled.
+ * On any doubt it is refused, and the core asks for it anew.
  *
  * Called by pipeline.c, from any thread. Two threads that want one program build it once.
  *
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_STRINGS = 2 * (1 + CATALOG_SOURCES) + 2, MAX_OPTIONS = 1024, LOG_LINES = 8 };
+enum { MAX_STRINGS = 2 * (1 + CATALOG_SOURCES) + 2, MAX_OPTIONS = 1024, LOG_LINES = 8, ERROR_BYTES = 96 };
 
 /* ---- text ------------------------------------------------------------------------------------------------- */
 
@@ -63,8 +63,16 @@ static enum svmx_status assemble(const struct ocl_device *device, const struct o
 
 /* ---- building --------------------------------------------------------------------------------------------- */
 
-/* The first lines of the compiler's log, at the level of a warning: the error that follows is one line only. */
-static void tell_log(const struct ocl_device *device, cl_program program, const char *op) {
+/* From its first "error:" to the end of that line, or "". */
+static void find_error(const char *log, char *error, size_t bytes) {
+    const char *found = strstr(log, "error:");
+    (void)snprintf(error, bytes, "%.*s", found ? (int)strcspn(found, "\n") : 0, found ? found : "");
+}
+
+/* The first lines of the compiler's log, at the level of a warning. The error that follows is one line only, and is what is
+ * kept as the reason: the log's first error goes into it. */
+static void tell_log(const struct ocl_device *device, cl_program program, const char *op, char *error,
+                     size_t error_bytes) {
     size_t bytes = 0;
     const struct svmx_host *host = device->backend->host;
     if (clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) != CL_SUCCESS) return;
@@ -72,6 +80,7 @@ static void tell_log(const struct ocl_device *device, cl_program program, const 
     if (!log) return;
     if (clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, bytes, log, NULL) != CL_SUCCESS) bytes = 0;
     log[bytes] = '\0';
+    find_error(log, error, error_bytes);
     char *line = log;
     for (unsigned i = 0; i < LOG_LINES && *line; i++) {
         const size_t length = strcspn(line, "\n");
@@ -94,18 +103,19 @@ static enum svmx_status build_source(const struct ocl_device *device, const stru
         *built = program;
         return SVMX_OK;
     }
-    tell_log(device, program, op);
+    char first[ERROR_BYTES] = "";
+    tell_log(device, program, op, first, sizeof first);
     clReleaseProgram(program);
-    return ocl_fail(device->backend, error, "%s: its kernel does not build", op);
+    return ocl_fail(device->backend, error, "%s: its kernel does not build%s%s", op, first[0] ? ": " : "", first);
 }
 
-/* NULL: it cannot be used, and why is told. */
-static cl_program build_binary(const struct ocl_device *device, const struct text *text, const char *op,
-                               const void *binary, size_t bytes) {
+/* BACKEND: it cannot be used, and why is told; the core asks again without it. */
+static enum svmx_status build_binary(const struct ocl_device *device, const struct text *text, const char *op,
+                                     const void *binary, size_t bytes, cl_program *built) {
     const char *doubt = kernels_binary_doubt(binary, bytes, text->key);
     if (doubt) {
         ocl_log(device->backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s", op, doubt);
-        return NULL;
+        return SVMX_ERR_BACKEND;
     }
     const unsigned char *payload = (const unsigned char *)binary + sizeof(struct kernels_head);
     const size_t payload_bytes = bytes - sizeof(struct kernels_head);
@@ -114,17 +124,18 @@ static cl_program build_binary(const struct ocl_device *device, const struct tex
         clCreateProgramWithBinary(device->context, 1, &device->id, &payload_bytes, &payload, &of_device, &error);
     if (error == CL_SUCCESS) error = of_device;
     if (error == CL_SUCCESS) error = clBuildProgram(program, 1, &device->id, text->options, NULL, NULL);
-    if (error == CL_SUCCESS) return program;
+    *built = error == CL_SUCCESS ? program : NULL;
+    if (*built) return SVMX_OK;
     if (program) clReleaseProgram(program);
     ocl_log(device->backend, SVMX_LOG_INFO, "%s: a stored binary is not used: the driver does not take it (%d)", op,
             (int)error);
-    return NULL;
+    return SVMX_ERR_BACKEND;
 }
 
 /* With the program's lock held. */
 static enum svmx_status build(struct ocl_program *program, const struct text *text, const void *binary, size_t bytes) {
-    if (binary) program->program = build_binary(program->device, text, program->op, binary, bytes);
-    return program->program ? SVMX_OK : build_source(program->device, text, program->op, &program->program);
+    if (binary) return build_binary(program->device, text, program->op, binary, bytes, &program->program);
+    return build_source(program->device, text, program->op, &program->program);
 }
 
 /* ---- sharing ---------------------------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /*
  * ticket.c: submissions under way: waiting for them, whether they went well, and the time that they took.
  *
- * A ticket holds the events of all its commands. The driver's own wait has no deadline, so it is never used. Instead:
+ * A ticket holds the events of all its commands. The driver's own wait has no deadline, so no ticket is waited for with it;
+ * only a submission that broke off half-way is (clFinish, queue.c), since nothing tells when its commands end. Instead:
  *
  *   on devices that share the host's cores   the driver rings a bell (a futex) when the last command is over: polling
  *                                            would take a core from the very work that is waited for; where the last run

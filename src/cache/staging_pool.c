@@ -11,7 +11,8 @@
 
 void svmx__staging_pool_init(struct svmx__staging_pool *pool, const struct svmx__staging_source *source,
                              uint64_t idle_limit_bytes) {
-    *pool = (struct svmx__staging_pool){.source = *source, .idle_limit_bytes = idle_limit_bytes};
+    *pool = (struct svmx__staging_pool){
+        .source = *source, .idle_limit_bytes = idle_limit_bytes, .idle_limit_now = idle_limit_bytes};
     pthread_mutex_init(&pool->lock, NULL); /* cannot fail with default attributes */
 }
 
@@ -20,17 +21,51 @@ static uint32_t class_of(uint64_t bytes) {
     return log2 < SVMX__STAGING_MIN_CLASS ? SVMX__STAGING_MIN_CLASS : log2;
 }
 
-/* Under the lock. Takes the first idle buffer of a class that serves, or NULL. */
+/* Under the lock: into the list of its class, at the new end, and out of it. */
+static void put_in(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
+    const uint32_t class = class_of(staging->bytes);
+    staging->released = ++pool->released;
+    staging->newer = NULL;
+    staging->next = pool->idle[class];
+    if (staging->next)
+        staging->next->newer = staging;
+    else
+        pool->oldest[class] = staging;
+    pool->idle[class] = staging;
+    pool->idle_bytes += staging->bytes;
+    pool->idle_count++;
+}
+
+static void take_out(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
+    const uint32_t class = class_of(staging->bytes);
+    if (staging->newer)
+        staging->newer->next = staging->next;
+    else
+        pool->idle[class] = staging->next;
+    if (staging->next)
+        staging->next->newer = staging->newer;
+    else
+        pool->oldest[class] = staging->newer;
+    pool->idle_bytes -= staging->bytes;
+    pool->idle_count--;
+}
+
+/* Under the lock. Takes the newest idle buffer of a class that serves, or NULL. */
 static struct svmx__staging *take_idle(struct svmx__staging_pool *pool, uint32_t class, uint32_t kind, uint32_t usage) {
-    for (struct svmx__staging **at = &pool->idle[class]; *at; at = &(*at)->next) {
-        struct svmx__staging *found = *at;
-        if (found->kind != kind || (found->usage & usage) != usage) continue;
-        *at = found->next;
-        pool->idle_bytes -= found->bytes;
-        pool->idle_count--;
-        return found;
+    struct svmx__staging *found = pool->idle[class];
+    while (found && (found->kind != kind || (found->usage & usage) != usage)) found = found->next;
+    if (found) take_out(pool, found);
+    return found;
+}
+
+/* Under the lock. Of all classes the one that was used least recently; NULL: nothing is idle. */
+static struct svmx__staging *least_recent(const struct svmx__staging_pool *pool) {
+    struct svmx__staging *least = NULL;
+    for (uint32_t class = 0; class < SVMX__STAGING_CLASSES; class ++) {
+        struct svmx__staging *oldest = pool->oldest[class];
+        if (oldest && (!least || oldest->released < least->released)) least = oldest;
     }
-    return NULL;
+    return least;
 }
 
 static enum svmx_status make_new(struct svmx__staging_pool *pool, uint32_t kind, uint32_t usage, uint64_t bytes,
@@ -51,6 +86,22 @@ static enum svmx_status make_new(struct svmx__staging_pool *pool, uint32_t kind,
 static void drop(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
     pool->source.release(pool->source.user, staging->memory, staging->host);
     free(staging);
+}
+
+/* Under the lock: it is not the pool's any more; drop_all frees it when the lock is free. */
+static void doom(struct svmx__staging_pool *pool, struct svmx__staging *staging, struct svmx__staging **doomed) {
+    pool->held_bytes -= staging->bytes;
+    pool->evictions++;
+    staging->next = *doomed;
+    *doomed = staging;
+}
+
+static void drop_all(struct svmx__staging_pool *pool, struct svmx__staging *doomed) {
+    while (doomed) {
+        struct svmx__staging *next = doomed->next;
+        drop(pool, doomed);
+        doomed = next;
+    }
 }
 
 /* Nothing of another tenant is left in it. On an error it is gone, or the device still has it. */
@@ -108,20 +159,25 @@ enum svmx_status svmx__staging_acquire_for(struct svmx__staging_pool *pool, uint
 
 void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
     if (!staging) return;
-    uint32_t class = class_of(staging->bytes);
+    struct svmx__staging *doomed = NULL;
     pthread_mutex_lock(&pool->lock);
-    bool keep =
-        pool->idle_bytes + staging->bytes <= pool->idle_limit_bytes && pool->idle_count < SVMX__STAGING_MAX_IDLE;
-    if (keep) {
-        staging->next = pool->idle[class];
-        pool->idle[class] = staging;
-        pool->idle_bytes += staging->bytes;
-        pool->idle_count++;
-    } else {
-        pool->held_bytes -= staging->bytes;
+    if (staging->bytes <= pool->idle_limit_now)
+        put_in(pool, staging);
+    else
+        doom(pool, staging, &doomed); /* all others would have to go for it */
+    while (pool->idle_bytes > pool->idle_limit_now || pool->idle_count > SVMX__STAGING_MAX_IDLE) {
+        struct svmx__staging *least = least_recent(pool);
+        take_out(pool, least);
+        doom(pool, least, &doomed);
     }
     pthread_mutex_unlock(&pool->lock);
-    if (!keep) drop(pool, staging);
+    drop_all(pool, doomed);
+}
+
+void svmx__staging_squeeze(struct svmx__staging_pool *pool, uint32_t level) {
+    pthread_mutex_lock(&pool->lock);
+    pool->idle_limit_now = level == 0 ? pool->idle_limit_bytes : level == 1 ? pool->idle_limit_bytes / 4 : 0;
+    pthread_mutex_unlock(&pool->lock);
 }
 
 void svmx__staging_trim(struct svmx__staging_pool *pool, uint64_t keep_bytes) {
@@ -129,21 +185,15 @@ void svmx__staging_trim(struct svmx__staging_pool *pool, uint64_t keep_bytes) {
     pthread_mutex_lock(&pool->lock);
     for (uint32_t class = SVMX__STAGING_CLASSES; class -- > 0 && pool->idle_bytes > keep_bytes;) {
         while (pool->idle[class] && pool->idle_bytes > keep_bytes) {
-            struct svmx__staging *staging = pool->idle[class];
-            pool->idle[class] = staging->next;
-            pool->idle_bytes -= staging->bytes;
-            pool->idle_count--;
+            struct svmx__staging *staging = pool->oldest[class];
+            take_out(pool, staging);
             pool->held_bytes -= staging->bytes;
             staging->next = doomed;
             doomed = staging;
         }
     }
     pthread_mutex_unlock(&pool->lock);
-    while (doomed) {
-        struct svmx__staging *next = doomed->next;
-        drop(pool, doomed);
-        doomed = next;
-    }
+    drop_all(pool, doomed);
 }
 
 void svmx__staging_pool_fini(struct svmx__staging_pool *pool) {

@@ -2,8 +2,9 @@
  * staging_pool.h: memory of one device, kept between batches.
  *
  * Power-of-two classes. A buffer is used again only if its kind is the same and its usage flags contain those asked
- * for: the prototype crashed until it compared them. Bounded: what comes back above the limit is freed. Memory that goes
- * from one tenant to another is cleared first. Called by stage.c and collect.c; knows a device only through its source.
+ * for: the prototype crashed until it compared them. Bounded in bytes and in number: above that the buffer that was used
+ * least recently is freed, of whatever class. A device whose memory runs short keeps less. Memory that goes from one tenant
+ * to another is cleared first. Called by stage.c and collect.c; knows a device only through its source.
  *
  *   class 12  4 KiB  -> [staging, host write] -> [device, kernel read]
  *   class 13  8 KiB
@@ -18,10 +19,11 @@
 #include <svmx/plugin.h>
 
 struct svmx__staging {
-    struct svmx__staging *next; /* while it lies in the pool */
-    struct svmx_memory *memory; /* the plugin's; NULL on devices that use host memory */
-    void *host;                 /* its address, where the usage has a host flag; else NULL */
-    uint64_t bytes;             /* a power of two, at least what was asked for */
+    struct svmx__staging *next, *newer; /* of its class, while it lies in the pool: used before it, and after it */
+    uint64_t released;                  /* when it came back, counted in buffers that did */
+    struct svmx_memory *memory;         /* the plugin's; NULL on devices that use host memory */
+    void *host;                         /* its address, where the usage has a host flag; else NULL */
+    uint64_t bytes;                     /* a power of two, at least what was asked for */
     uint32_t kind, usage;
     uint64_t tenant;        /* who had it last */
     uint32_t asked;         /* usage that it was last acquired for */
@@ -45,10 +47,14 @@ enum { SVMX__STAGING_CLASSES = 48, SVMX__STAGING_MIN_CLASS = 12, SVMX__STAGING_M
 struct svmx__staging_pool {
     struct svmx__staging_source source;
     uint64_t idle_limit_bytes;
-    pthread_mutex_t lock; /* guards all below; never held over source calls */
-    struct svmx__staging *idle[SVMX__STAGING_CLASSES];
-    uint64_t idle_bytes, held_bytes, held_bytes_peak; /* held = idle + in use */
-    uint64_t hits, misses, refusals;                  /* refusals: the device had no memory */
+    pthread_mutex_t lock;                                /* guards all below; never held over source calls */
+    struct svmx__staging *idle[SVMX__STAGING_CLASSES];   /* the newest of each class */
+    struct svmx__staging *oldest[SVMX__STAGING_CLASSES]; /* its other end */
+    uint64_t released;                                   /* buffers that came back so far */
+    uint64_t idle_limit_now;                             /* at most idle_limit_bytes */
+    uint64_t idle_bytes, held_bytes, held_bytes_peak;    /* held = idle + in use */
+    uint64_t hits, misses, refusals;                     /* refusals: the device had no memory */
+    uint64_t evictions;                                  /* freed because there was no room to keep them */
     uint32_t idle_count;
 };
 
@@ -67,10 +73,14 @@ static inline enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *
     return svmx__staging_acquire_for(pool, 0, kind, usage, bytes, staging);
 }
 
-/* Gives it back. NULL is fine. */
+/* Gives it back; where that is too much to keep, others go, those used least recently first. NULL is fine. */
 void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging);
 
-/* Frees idle memory until at most `keep_bytes` of it are left. */
+/* How short the device is of memory: 0 not, 1 keeps a quarter of the limit, 2 nothing. Frees nothing itself, so that any
+ * thread may call it: what is too much goes when the next buffer comes back. */
+void svmx__staging_squeeze(struct svmx__staging_pool *pool, uint32_t level);
+
+/* Frees idle memory, the largest first, until at most `keep_bytes` of it are left. */
 void svmx__staging_trim(struct svmx__staging_pool *pool, uint64_t keep_bytes);
 
 #endif

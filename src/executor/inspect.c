@@ -197,6 +197,7 @@ static void add_pool(struct svmx_stats *stats, struct svmx__staging_pool *pool) 
     stats->pool_hits += pool->hits;
     stats->pool_misses += pool->misses;
     stats->pool_refusals += pool->refusals;
+    stats->pool_evictions += pool->evictions;
     stats->pool_bytes += pool->held_bytes;
     stats->pool_bytes_peak += pool->held_bytes_peak;
     pthread_mutex_unlock(&pool->lock);

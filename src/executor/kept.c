@@ -11,17 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t hash_of(const void *code, size_t bytes) {
+    const struct svmx__hash128 hash = svmx__hash128(code, bytes);
+    uint64_t first;
+    memcpy(&first, hash.bytes, sizeof first);
+    return first;
+}
+
+/* Which of the two forms of registered code a plugin compiles is its own business: both are in the key. */
 static struct svmx__binary_key key_of(const struct svmx__device *device, const struct svmx__op *op, uint32_t kind,
                                       uint32_t variant) {
     const struct svmx_plugin *plugin = device->backend->plugin;
     const struct svmx_op_desc desc = svmx__op_desc(op);
-    struct svmx__hash128 hash = {{0}};
-    uint64_t source = 0;
-    if (desc.opencl_c)
-        hash = svmx__hash128(desc.opencl_c, strlen(desc.opencl_c));
-    else if (desc.spirv)
-        hash = svmx__hash128(desc.spirv, desc.spirv_bytes);
-    memcpy(&source, hash.bytes, sizeof source); /* 0 for built-in ones: their code goes with the plugin's version */
+    const uint64_t text = desc.opencl_c ? hash_of(desc.opencl_c, strlen(desc.opencl_c)) : 0;
+    const uint64_t module = desc.spirv ? hash_of(desc.spirv, desc.spirv_bytes) : 0;
+    const uint64_t source = text * 31 + module; /* 0 for built-in ones: their code goes with the plugin's version */
     return (struct svmx__binary_key){.kind = kind,
                                      .abi_major = plugin->abi_major,
                                      .abi_minor = plugin->abi_minor,

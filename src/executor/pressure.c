@@ -6,8 +6,9 @@
  *             each submission that the device takes at once, if it says how many and that is less
  *
  * From load_warning percent of either on, new work prefers other devices; from load_critical on it is refused there, and the
- * reference code does it if nobody else may; only under the policy `gpu` there is nobody else, and it waits. Limits are the
- * device's own: one that tells of none has none.
+ * reference code does it if nobody else may; only under the policy `gpu` there is nobody else, and it waits. While it is
+ * memory that runs short, the pool keeps less of it idle: a quarter of its limit, then nothing. Limits are the device's own:
+ * one that tells of none has none.
  *
  * Looked at when a part goes to a queue and when the caller gets memory of a device; published as two masks in one word,
  * which route reads. While any bit is set route has it looked at again, so that a device comes back by itself.
@@ -15,6 +16,22 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
+
+/* At so many percent of a limit? */
+static bool is_at(uint64_t percent, uint64_t used, uint64_t limit) {
+    return limit && (double)used * 100 >= (double)limit * (double)percent;
+}
+
+/* Idle memory goes back to a device that is short of it, when its submitter next gives some back: not here, in a caller's
+ * thread. A long queue is no reason. */
+static void squeeze_pools(const struct svmx__device *device, uint64_t used) {
+    const uint64_t *setting = device->executor->config.number, memory = device->info.memory_bytes;
+    const uint32_t level = is_at(setting[SVMX__LOAD_CRITICAL], used, memory)  ? 2
+                           : is_at(setting[SVMX__LOAD_WARNING], used, memory) ? 1
+                                                                              : 0;
+    for (struct svmx__life *life = svmx__life_of(device); life; life = life->before)
+        svmx__staging_squeeze(&life->pool, level);
+}
 
 static uint64_t memory_used(const struct svmx__device *device) {
     uint64_t used = 0;
@@ -34,11 +51,6 @@ static uint64_t queue_limit(const struct svmx__device *device) {
     return own && own < depth ? own : depth;
 }
 
-/* At so many percent of a limit? */
-static bool is_at(uint64_t percent, uint64_t used, uint64_t limit) {
-    return limit && (double)used * 100 >= (double)limit * (double)percent;
-}
-
 struct svmx__pressure svmx__pressure_of(const struct svmx__device *device) {
     const uint64_t *setting = device->executor->config.number;
     struct svmx__pressure load = {.memory_used = memory_used(device),
@@ -55,11 +67,13 @@ struct svmx__pressure svmx__pressure_of(const struct svmx__device *device) {
 void svmx__pressure_look(const struct svmx__device *device) {
     struct svmx_executor *executor = device->executor;
     if (device->inline_ || device->id >= executor->routed) return;
-    const uint32_t level = svmx__pressure_of(device).level;
+    const struct svmx__pressure load = svmx__pressure_of(device);
+    const uint32_t level = load.level;
     const uint64_t bit = UINT64_C(1) << device->id;
     const uint64_t now = (level >= SVMX_LOAD_WARNING ? bit : 0) | (level == SVMX_LOAD_CRITICAL ? bit << 32 : 0);
     /* relaxed: each bit is a word on its own; an old one is a part that went where it need not have gone, or not */
     const uint64_t before = atomic_load_explicit(&executor->loaded, memory_order_relaxed) & (bit | bit << 32);
+    if (now | before) squeeze_pools(device, load.memory_used);
     if (now & ~before) atomic_fetch_or_explicit(&executor->loaded, now, memory_order_relaxed);
     if (before & ~now) atomic_fetch_and_explicit(&executor->loaded, ~(before & ~now), memory_order_relaxed);
 }

@@ -57,6 +57,28 @@ call() {
 out_has() { grep -qF -e "$1" "$work/out"; }
 content() { [ ! -s "$ZE_CPU_REPORT" ] || { sed 's/^/        report: /' "$ZE_CPU_REPORT"; rm -f "$ZE_CPU_REPORT"; false; }; }
 
+# serve_and_look LOADER: a server with a load, and what it answers.
+serve_and_look() {
+    rm -f "$work/out"
+    "$1" exec "$SVMX" serve --address 127.0.0.1:0 --load 100 --batches 3 >"$work/out" 2>"$work/err" &
+    server=$!
+    while [ ! -s "$work/out" ] && kill -0 $server 2>/dev/null; do sleep 0.1; done
+    if grep -q 'built without libsvmx-metrics' "$work/err"; then # no libmicrohttpd
+        echo "skipped serve ($1): $(cat "$work/err")"
+        skipped=$((skipped + 1))
+        return
+    fi
+    address=$(sed -n 's|.*is at http://\([0-9.:]*\)/ and.*|\1|p' "$work/out")
+    "$SVMX" top "$address" --count 1 --interval 200 >"$work/top" 2>&1
+    answer=$?
+    kill $server
+    wait $server
+    code=$?
+    cat "$work/top" >>"$work/out"
+    [ $code -eq 0 ] && [ $answer -eq 0 ] && out_has "$label" && content
+    verdict "serve ($1), and top of it: labelled" $?
+}
+
 # ---- every command says what it is ----------------------------------------------------------------------------------
 
 for loader in real stand_in; do
@@ -83,6 +105,33 @@ for loader in real stand_in; do
     call $loader "$SVMX" stats
     [ $code -eq 0 ] && out_has "$label" && content
     verdict "stats ($loader): labelled" $?
+    call $loader "$SVMX" tune --batches 2
+    [ $code -eq 0 ] && out_has SUPERVM_MIN_BUCKET= && content
+    verdict "tune ($loader): sizes, and no times" $?
+    call $loader SUPERVM_BACKENDS=levelzero SUPERVM_POLICY=gpu "$SVMX" run softmax_f32
+    [ $code -eq 0 ] && out_has "$label" && out_has '[TEST DEVICE]' && out_has 'fallback   none' && content
+    verdict "SUPERVM_BACKENDS=levelzero ($loader), under the policy gpu: on the device, labelled" $?
+    call $loader SUPERVM_BACKENDS=levelzero "$SVMX" devices
+    [ $code -eq 0 ] && out_has "$label" && grep -q '^0  *levelzero' "$work/out" && content
+    verdict "SUPERVM_BACKENDS=levelzero ($loader): the first of the devices, labelled" $?
+    call $loader "$SVMX" threshold-scan --op vec_add_f32 --sizes 1K --samples 1 --output "$work/$loader.csv"
+    [ $code -eq 0 ] && out_has '[TEST DEVICE]' && grep -qF "$label" "$work/$loader.csv" && content
+    verdict "threshold-scan ($loader): labelled in the table and in the file" $?
+    call $loader "$SVMX" run sum_f32 --receipt "$work/$loader.log"
+    call $loader "$SVMX" trace "$work/$loader.log"
+    [ $code -eq 0 ] && out_has "$label" && content
+    verdict "trace ($loader): labelled" $?
+    call $loader "$SVMX" top --count 1 --interval 300
+    [ $code -eq 0 ] && out_has "$label" && content
+    verdict "top ($loader): labelled" $?
+    serve_and_look $loader
+    call $loader SUPERVM_CACHE_DIR="$work/kept-$loader" SUPERVM_PROFILE="$work/profile-$loader" "$SVMX" run sum_f32
+    call $loader SUPERVM_CACHE_DIR="$work/kept-$loader" "$SVMX" cache list
+    [ $code -eq 0 ] && out_has sum_f32 && out_has "$label" && content
+    verdict "cache list ($loader): labelled" $?
+    call $loader SUPERVM_PROFILE="$work/profile-$loader" "$SVMX" profile show
+    [ $code -eq 0 ] && out_has "$label" && content
+    verdict "profile show ($loader): labelled" $?
     for op in vec_add_f32 sum_f32 softmax_f32; do
         call $loader "$SVMX" conform levelzero --op $op
         [ $code -eq 0 ] && out_has "$label" && out_has "TEST DEVICE" && out_has "levelzero conforms" && content
@@ -92,7 +141,7 @@ done
 
 # ---- the commands that do not compute, and a log that is replayed -----------------------------------------------------
 
-for command in ops config version "tune --batches 2" "cache list" "profile show"; do
+for command in ops config version "cache verify" "profile show"; do
     # shellcheck disable=SC2086
     call real SUPERVM_CACHE_DIR="$work/kept" "$SVMX" $command
     [ $code -eq 0 ] && content
@@ -108,7 +157,7 @@ verdict "replay: labelled" $?
 # ---- devices --------------------------------------------------------------------------------------------------------
 
 call real ZE_CPU_DEVICES=3 "$SVMX" devices
-[ $code -eq 0 ] && [ "$(grep -c ' levelzero .*CPU test driver' "$work/out")" -eq 3 ] && out_has "4.00 GiB" && out_has "1.00 GiB" && content
+[ $code -eq 0 ] && [ "$(grep -c ' levelzero .*CPU test driver' "$work/out")" -eq 3 ] && out_has "1.00 GiB" && out_has " 256 MiB" && content
 verdict "three devices, each with its memory" $?
 for index in 0 1 2; do
     call real ZE_CPU_DEVICES=3 SUPERVM_BACKENDS="+levelzero:$index,stop" "$SVMX" run sum_f32
@@ -167,6 +216,13 @@ verdict "compiled code is kept on disk" $?
 call real SUPERVM_CACHE_DIR="$work/cache" ZE_CPU_TRANSLATOR=/bin/false "$SVMX" run sum_f32
 [ $code -eq 0 ] && out_has "$label" && out_has 'fallback   none' && content
 verdict "and used by the next process, which compiles no SPIR-V" $?
+# ze_result_t 7800000f: a binary that the driver does not take
+call real SUPERVM_CACHE_DIR="$work/cache" ZE_CPU_FAIL=zeModuleCreate@1=7800000f ZE_CPU_COUNT="$work/count" "$SVMX" run sum_f32
+[ $code -eq 0 ] && out_has 'fallback   none' && [ "$(calls_of zeModuleCreate)" -eq 2 ] && [ "$(calls_of zeModuleGetNativeBinary)" -gt 0 ] && content
+verdict "what the driver refuses is compiled again, and kept in its place" $?
+call real SUPERVM_CACHE_DIR="$work/cache" ZE_CPU_TRANSLATOR=/bin/false ZE_CPU_COUNT="$work/count" "$SVMX" run sum_f32
+[ $code -eq 0 ] && out_has 'fallback   none' && [ "$(calls_of zeModuleCreate)" -eq 1 ] && content
+verdict "which the process after that uses" $?
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

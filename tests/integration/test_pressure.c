@@ -178,10 +178,17 @@ Test(pressure, memory_in_use_is_looked_at_too) {
         cr_assert_geq(device_at(executor, 0).memory_used, steps[i].bytes);
         cr_assert_eq(run_trial(executor).device, steps[i].device, "step %zu", i);
     }
-    for (size_t i = 0; i < 3; i++) svmx_batch_destroy(holders[i]);
+    struct svmx_stats stats = {.size = sizeof stats};
+    cr_assert_gt(device_at(executor, 0).pool_idle_bytes, 0, "what the first batch had");
+    svmx_batch_destroy(holders[0]);
+    cr_assert_eq(device_at(executor, 0).pool_idle_bytes, 0, "a device without memory to spare keeps none idle");
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    cr_assert_gt(stats.pool_evictions, 1);
+    for (size_t i = 1; i < 3; i++) svmx_batch_destroy(holders[i]);
     cr_assert_eq(device_at(executor, 0).memory_used, 0, "what is idle is in use by nobody");
     cr_assert_eq(device_at(executor, 0).load, SVMX_LOAD_NORMAL);
     cr_assert_eq(run_trial(executor).device, 0);
+    cr_assert_gt(device_at(executor, 0).pool_idle_bytes, 0, "and now it does again");
     close_clean(executor);
 }
 

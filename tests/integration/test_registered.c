@@ -565,6 +565,7 @@ static void expect_broken_code_to_go_off(svmx_executor_t *executor, const struct
     goes_off(executor, bad, "broken_mix");
     cr_assert(was_logged(spirv ? "no kernel broken_mix" : "undeclared_number"),
               "the compiler's words are not in the log:\n%s", lines.text);
+    if (!spirv) cr_assert(was_logged("does not build: error: "), "the kept reason does not say why:\n%s", lines.text);
     expect_the_other_to_serve(executor, target, spirv);
 }
 

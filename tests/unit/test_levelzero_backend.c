@@ -357,6 +357,28 @@ Test(levelzero_backend, a_lost_device_stays_lost_and_a_new_instance_has_it_again
     add_close(&add);
 }
 
+/* Whether another ticket is over cannot be told: its own wait says what became of it, and nobody hangs. */
+static void ask_in_vain(const char *fault, enum svmx_status expected) {
+    struct add add;
+    uint64_t first, second;
+    setenv("ZE_CPU_FAIL", fault, 1);
+    open_backend();
+    add_open(&add);
+    cr_assert_eq(submit(0, &add.command, 1, NULL, &first), SVMX_OK, "%s", last_error);
+    cr_expect_eq(submit(0, &add.command, 1, &first, &second), expected, "%s: %s", fault, last_error);
+    cr_expect_eq(wait_for(first, NULL), expected);
+    if (expected == SVMX_OK) cr_expect_eq(wait_for(second, NULL), SVMX_OK);
+    if (expected == SVMX_OK) cr_expect(add_is_right(&add));
+    add_close(&add);
+}
+
+Test(levelzero_backend, another_ticket_that_cannot_be_asked_for_is_over, .init = use, .fini = finish) {
+    ask_in_vain("zeEventQueryStatus@1=7ffffffe", SVMX_OK);
+}
+Test(levelzero_backend, another_ticket_that_cannot_be_asked_for_is_lost, .init = use, .fini = finish) {
+    ask_in_vain("zeEventQueryStatus@1=70000001", SVMX_ERR_DEVICE_LOST);
+}
+
 /* Copies beside kernels of other tickets, where the driver has in-order lists: each ticket is in order all the same. The driver
  * runs lists beside each other and reports what was used in two of them at once. */
 Test(levelzero_backend, tickets_overlap_and_each_is_in_order, .init = start, .fini = finish) {
@@ -457,8 +479,9 @@ Test(levelzero_backend, a_binary_is_taken_and_a_damaged_one_is_not, .init = star
     cr_expect_null(strstr(all_lines, "is not used"), "%s", all_lines);
     backend.ops->pipeline_free(backend.self, pipeline);
     binary[bytes - 1] ^= 1;
-    cr_assert_eq(build("vec_add_f32", 0, binary, bytes, &pipeline), SVMX_OK, "the SPIR-V is compiled instead");
+    cr_assert_eq(build("vec_add_f32", 0, binary, bytes, &pipeline), SVMX_ERR_BACKEND);
     cr_expect_not_null(strstr(all_lines, "a stored binary is not used: it is damaged"), "%s", all_lines);
+    cr_assert_eq(build("vec_add_f32", 0, NULL, 0, &pipeline), SVMX_OK, "the SPIR-V is compiled instead");
     backend.ops->pipeline_free(backend.self, pipeline);
     free(binary);
 }

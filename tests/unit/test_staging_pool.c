@@ -138,6 +138,62 @@ Test(staging_pool, idle_memory_is_bounded) {
     cr_assert_eq(device.used, 0);
 }
 
+Test(staging_pool, what_was_used_least_recently_goes_first) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 16384);
+    struct svmx__staging *a = acquire(&pool, 1, 4096), *b = acquire(&pool, 1, 8192), *c = acquire(&pool, 1, 4096);
+    struct svmx__staging *d = acquire(&pool, 1, 4096);
+    svmx__staging_release(&pool, a);
+    svmx__staging_release(&pool, b);
+    svmx__staging_release(&pool, c); /* full: a b c */
+    cr_assert_eq(pool.evictions, 0);
+    cr_assert_eq(acquire(&pool, 1, 8192), b);
+    svmx__staging_release(&pool, b); /* a c b */
+    svmx__staging_release(&pool, d); /* c b d: what just came back stays */
+    cr_assert_eq(pool.evictions, 1);
+    cr_assert_eq(pool.idle_bytes, 16384);
+    cr_assert_eq(acquire(&pool, 1, 4096), d);
+    cr_assert_eq(acquire(&pool, 1, 4096), c, "a had to go, not c");
+    cr_assert_eq(acquire(&pool, 1, 8192), b);
+    svmx__staging_release(&pool, d);
+    svmx__staging_release(&pool, b);
+    svmx__staging_release(&pool, c); /* d b c */
+    struct svmx__staging *large = acquire(&pool, 1, 16384);
+    svmx__staging_release(&pool, large); /* takes the place of all three */
+    cr_assert_eq(pool.evictions, 4);
+    cr_assert_eq(pool.idle_count, 1u);
+    large = acquire(&pool, 1, 32768);
+    svmx__staging_release(&pool, large);
+    cr_assert_eq(pool.evictions, 5, "larger than all that may be kept");
+    cr_assert_eq(pool.idle_bytes, 16384, "and nobody went for it");
+    svmx__staging_pool_fini(&pool);
+    cr_assert_eq(device.used, 0);
+    cr_assert_eq(device.allocs, device.frees);
+}
+
+Test(staging_pool, a_device_short_of_memory_keeps_less) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 8 * 4096);
+    struct svmx__staging *held[9];
+    for (int i = 0; i < 9; i++) held[i] = acquire(&pool, 1, 4096);
+    for (int i = 0; i < 8; i++) svmx__staging_release(&pool, held[i]);
+    svmx__staging_squeeze(&pool, 1);
+    cr_assert_eq(device.frees, 0, "any thread may say so, and waits for no driver");
+    svmx__staging_release(&pool, held[8]);
+    cr_assert_eq(pool.idle_bytes, 2 * 4096);
+    cr_assert_eq(device.frees, 7);
+    cr_assert_eq(acquire(&pool, 1, 4096), held[8], "the newest are those that stay");
+    svmx__staging_squeeze(&pool, 2);
+    svmx__staging_release(&pool, held[8]);
+    cr_assert_eq(pool.held_bytes, 0);
+    svmx__staging_squeeze(&pool, 0);
+    svmx__staging_release(&pool, acquire(&pool, 1, 4096));
+    cr_assert_eq(pool.idle_bytes, 4096, "and all is as it was");
+    cr_assert_eq(pool.evictions, 9);
+    svmx__staging_pool_fini(&pool);
+    cr_assert_eq(device.used, 0);
+}
+
 Test(staging_pool, idle_buffers_are_bounded_in_number) {
     enum { MORE = SVMX__STAGING_MAX_IDLE + 3 };
     static struct svmx__staging *held[MORE];
