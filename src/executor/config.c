@@ -92,6 +92,9 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
                          FIELD(stats_dir)},
     [SVMX__WINDOW] = {"window", "SUPERVM_WINDOW", "3", "launches that a device with memory of its own has at once",
                       NUMBER, 1, SVMX__MAX_WINDOW, FIELD(window)},
+    [SVMX__SIM_MODEL] = {"sim_model", "SUPERVM_SIM_MODEL", "",
+                         "file that describes one more device of the backend sim, absolute; empty = none", TEXT, 0, 0,
+                         FIELD(sim_model)},
 };
 
 /* An absolute path or "off". */

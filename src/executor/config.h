@@ -38,6 +38,7 @@ enum svmx__setting {
     SVMX__LOAD_CRITICAL,
     SVMX__STATS_DIR,
     SVMX__WINDOW,
+    SVMX__SIM_MODEL,
     SVMX__SETTING_COUNT
 };
 

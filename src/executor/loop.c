@@ -264,6 +264,10 @@ static enum svmx_status run_windows(struct run *run) {
 static void take_wishes(svmx_batch_t *window, const struct svmx_batch *body) {
     window->tag = body->tag;
     window->policy = body->policy;
+    window->decides = body->decides;
+    window->bounded = body->bounded;
+    window->low = body->low;
+    window->high = body->high;
     window->timeout_ns = body->timeout_ns;
 }
 

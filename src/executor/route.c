@@ -114,15 +114,30 @@ static double hint_of(const struct svmx__part *part) {
     return (double)part->batch->hint_ns / (double)part->batch->part_count;
 }
 
+/* What the batch itself says of who may have its parts, instead of the executor. */
+static __attribute__((noinline)) uint32_t fitting_own(struct svmx__part *part, const struct svmx__policy *policy,
+                                                      uint32_t serving) {
+    const struct svmx_batch *batch = part->batch;
+    struct svmx__policy own = *policy;
+    if (batch->policy) own.kind = batch->policy;
+    if (batch->bounded) own.low = batch->low, own.high = batch->high;
+    part->policy = own.kind;
+    return svmx__policy_allows(&own, own.kind, serving, batch->executor->cpus, part->units);
+}
+
 /* Inline: it is half of the stage, which is held to 10 ns. */
 static inline uint32_t consider(struct svmx__part *part) {
     const struct svmx_executor *executor = part->batch->executor;
     const uint32_t op = part->op->id;
     const uint32_t serving = atomic_load_explicit(&executor->serving[op], memory_order_relaxed);
     const struct svmx__policy *policy = &executor->policies[op];
-    part->policy = part->batch->policy ? part->batch->policy : policy->kind;
-    const bool anybody = part->policy == SVMX_POLICY_AUTO && policy->unbounded;
-    part->fitting = anybody ? serving : svmx__policy_allows(policy, part->policy, serving, executor->cpus, part->units);
+    part->policy = policy->kind;
+    if (part->batch->decides)
+        part->fitting = fitting_own(part, policy, serving);
+    else if (policy->anybody)
+        part->fitting = serving;
+    else
+        part->fitting = svmx__policy_allows(policy, policy->kind, serving, executor->cpus, part->units);
     part->yielded = 0;
     if (atomic_load_explicit(&executor->loaded, memory_order_relaxed)) svmx__pressure_yield(part);
     part->question.op = op;
