@@ -141,7 +141,7 @@ static inline uint32_t consider(struct svmx__part *part) {
     part->yielded = 0;
     if (atomic_load_explicit(&executor->loaded, memory_order_relaxed)) svmx__pressure_yield(part);
     part->question.op = op;
-    part->question.load = (struct svmx__load){part->units, part->work, part->bytes_in + part->bytes_out};
+    part->question.load = svmx__load_of(part->units, part->work, part->bytes_in + part->bytes_out, part->task_count);
     part->question.hint_ns = part->batch->hint_ns ? hint_of(part) : 0;
     part->cold = part->chosen = part->refused = part->compared = false;
     part->question.allowed = part->question.serving = serving;

@@ -290,7 +290,7 @@ static void send_to(struct svmx__part *chunk, uint64_t units, uint32_t device) {
     chunk->work = (uint64_t)((double)chunk->work * share);
     count_bytes(chunk);
     chunk->bucket = svmx__bucket_of(executor, chunk->op, units);
-    chunk->question.load = (struct svmx__load){units, chunk->work, chunk->bytes_in + chunk->bytes_out};
+    chunk->question.load = svmx__load_of(units, chunk->work, chunk->bytes_in + chunk->bytes_out, chunk->task_count);
     chunk->chunk = true;
     chunk->here = false;
     svmx__route_to(chunk, device);
