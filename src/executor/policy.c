@@ -69,7 +69,7 @@ static bool policy_parse(const char *text, const char *end, struct svmx__policy 
     char word[16] = "";
     if ((size_t)(end - text) < sizeof word) memcpy(word, text, (size_t)(end - text));
     if (!svmx__policy_number(word, &policy->kind) || policy->kind == 0) return false;
-    policy->anybody = policy->kind != SVMX_POLICY_CPU && policy->kind != SVMX_POLICY_GPU;
+    policy->anybody = policy->kind == SVMX_POLICY_AUTO || policy->kind == SVMX_POLICY_SPLIT;
     return true;
 }
 
