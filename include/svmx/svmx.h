@@ -328,6 +328,12 @@ enum svmx_policy {
  * (NULL, unknown policy), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_policy(svmx_batch_t *batch, uint32_t policy);
 
+/* Thresholds of this batch in place of those of options.policy ("auto:LOW..HIGH"), under the policies AUTO and SPLIT: launches
+ * of less than `low` units are the CPU's, those of `high` and more another device's, where one serves the operation; between
+ * them measurement decides. The same number twice leaves nothing to it ("fixed:N"); 0 and UINT64_MAX leave all. They stay
+ * until they are set again; 0 and 0: no more. Errors: ARGUMENT (NULL, low above high), STATE (under way), CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_batch_set_bounds(svmx_batch_t *batch, uint64_t low, uint64_t high);
+
 /* What the caller thinks that the batch takes on the CPU, ns: used where nothing was measured yet; 0: nothing. It stays
  * over svmx_batch_reset. Errors: ARGUMENT (NULL), STATE (under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_set_hint(svmx_batch_t *batch, uint64_t cpu_ns);
@@ -569,6 +575,9 @@ struct svmx_options {
      * up to 100000, the first waits for others; SVMX_GATHER_OFF ("off"): each has a launch of its own. Default 0: only those
      * that wait already. docs/PIPELINING.md */
     uint32_t gather_us;
+    uint32_t reserved_2;
+    /* SUPERVM_SIM_MODEL: file that describes one more device of the backend sim, an absolute path; docs/SIM.md. Default none. */
+    const char *sim_model;
 };
 #define SVMX_GATHER_OFF UINT32_MAX
 
@@ -968,10 +977,10 @@ struct svmx_receipt {
         uint32_t verdict;     /* enum svmx_verdict */
         uint64_t expected_ns; /* 0: not known */
         uint64_t backlog_ns;  /* what it had to do before this one when the choice was made */
-    } candidates[4];          /* the first devices that might have computed it */
-    uint64_t upload_ns;       /* what inputs took of transfer_ns; results took the rest */
-    uint64_t device_ns;       /* copying and computing by the device's clock; 0: it has none that can be believed */
-    uint32_t readbacks;       /* copies to the host; none where the device writes into the host's memory */
+    } candidates[4]; /* the first devices that might have computed it; the last is who was chosen, if none of these is */
+    uint64_t upload_ns; /* what inputs took of transfer_ns; results took the rest */
+    uint64_t device_ns; /* copying and computing by the device's clock; 0: it has none that can be believed */
+    uint32_t readbacks; /* copies to the host; none where the device writes into the host's memory */
     /* Parts of other batches in the same launch (options.gather_us). The first of them has its times and is the one with
      * `launches` 1; of the others all the time is wait_ns. Nothing is learned of each by itself, but of the launch. */
     uint32_t gathered;

@@ -57,10 +57,9 @@ static void cond_init(pthread_cond_t *cond) {
     pthread_condattr_destroy(&attributes);
 }
 
-/* A setting of the host if it has one, else the environment, which does not count in a program with raised rights. */
+/* The environment is the host's to read: it knows whether it counts. */
 static const char *model_path(const struct svmx_host *host) {
     const char *path = host->option(host, "sim_model");
-    if (!path) path = secure_getenv("SUPERVM_SIM_MODEL");
     return path && *path ? path : NULL;
 }
 

@@ -4,7 +4,7 @@
 if BUILD_SIMD
 noinst_LTLIBRARIES += %D%/libsimd-common.la
 simd_parts = %D%/libsimd-common.la
-%C%_libsimd_common_la_CPPFLAGS = $(public_cppflags) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS) $(HWLOC_CFLAGS)
+%C%_libsimd_common_la_CPPFLAGS = $(public_cppflags) -I%D% $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS) $(HWLOC_CFLAGS)
 %C%_libsimd_common_la_LIBADD = $(SECP256K1_LIBS) $(SODIUM_LIBS) $(HWLOC_LIBS) -lm
 %C%_libsimd_common_la_SOURCES = \
 	%D%/plugin.c \
@@ -97,6 +97,21 @@ endif
 %C%_libsimd_shani_la_SOURCES = \
 	%D%/sha256_shani.c
 endif
+
+# A number that changes with the kernels: part of the plugin's version, so that what was measured of other code is not believed.
+simd_sources = $(%C%_libsimd_common_la_SOURCES) \
+	$(%C%_libsimd_avx2_la_SOURCES) \
+	$(%C%_libsimd_avx2_lanes_la_SOURCES) \
+	$(%C%_libsimd_avx512_la_SOURCES) \
+	$(%C%_libsimd_avx512_lanes_la_SOURCES) \
+	$(%C%_libsimd_ifma_la_SOURCES) \
+	$(%C%_libsimd_shani_la_SOURCES)
+%D%/sources_hash.h: $(simd_sources)
+	$(AM_V_GEN)$(MKDIR_P) %D% && (cd $(srcdir) && cat $(simd_sources)) | cksum | \
+	  sed 's/^\([0-9]*\) .*/#define SIMD_HASH "\1"/' >$@-t && mv $@-t $@
+%D%/plugin.lo %D%/libsimd_common_la-plugin.lo: %D%/sources_hash.h
+BUILT_SOURCES += %D%/sources_hash.h
+CLEANFILES += %D%/sources_hash.h %D%/sources_hash.h-t
 
 if HAVE_SHARED
 backend_LTLIBRARIES += %D%/simd.la

@@ -16,6 +16,7 @@
 #include "hosted.h"
 #include "kernel.h"
 #include "pool.h"
+#include "sources_hash.h"
 #include "variant.h"
 
 #include <sched.h>
@@ -353,7 +354,7 @@ const struct svmx_plugin SIMD_PLUGIN_SYMBOL = {
     .abi_major = SVMX_ABI_MAJOR,
     .abi_minor = SVMX_ABI_MINOR,
     .name = "simd",
-    .version = PACKAGE_VERSION,
+    .version = PACKAGE_VERSION "+" SIMD_HASH,
     .licence = "Apache-2.0",
     .open = backend_open,
 };

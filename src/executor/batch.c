@@ -152,6 +152,19 @@ enum svmx_status svmx_batch_set_policy(svmx_batch_t *batch, uint32_t policy) {
     if (policy > SVMX_POLICY_ORDER)
         return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT, "policy is %u: give one of enum svmx_policy, or 0", policy);
     batch->policy = policy;
+    batch->decides = policy || batch->bounded;
+    return SVMX_OK;
+}
+
+enum svmx_status svmx_batch_set_bounds(svmx_batch_t *batch, uint64_t low, uint64_t high) {
+    enum svmx_status status = must_be_callers(batch);
+    if (status != SVMX_OK) return status;
+    if (low > high)
+        return svmx__fail(&batch->error, SVMX_ERR_ARGUMENT, "low is more than high: give the smaller one first");
+    batch->bounded = high != 0;
+    batch->low = low;
+    batch->high = high;
+    batch->decides = batch->policy || batch->bounded;
     return SVMX_OK;
 }
 

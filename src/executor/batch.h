@@ -241,6 +241,9 @@ struct svmx_batch {
     uint64_t tag;
     uint64_t tenant;     /* whose data it is; 0: nobody's in particular */
     uint32_t policy;     /* enum svmx_policy; 0: the executor's */
+    bool decides;        /* it has a policy or bounds of its own */
+    bool bounded;        /* low and high count, instead of the executor's */
+    uint64_t low, high;  /* as in struct svmx__policy */
     uint64_t hint_ns;    /* what the caller thinks that it takes on the CPU; 0: nothing */
     uint64_t timeout_ns; /* of each launch; 0: the executor's */
     uint64_t verify;     /* share of its runs whose launches are compared, of SVMX__VERIFY_ALL */

@@ -20,6 +20,7 @@ struct svmx__cell {
     struct svmx__sketch clean, contended; /* of the cost */
     struct svmx__sketch setup, transfer, compute;
     struct svmx__load load; /* of the last sample */
+    uint64_t turn;          /* of that among all of its curve: the larger, the later */
     double first_use_ns;
     double high_ns, low_ns;     /* beyond these a sample is suspicious; they stand still while suspicion lasts */
     double short_ns;            /* the last one that was suspiciously short */

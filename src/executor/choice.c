@@ -76,7 +76,9 @@ static struct svmx__line *make_line(struct svmx__choices *choices, const struct 
     return svmx__line_make(choices, &all, cell);
 }
 
-void svmx__choose(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__answer *answer) {
+/* Where something is to be weighed. */
+static __attribute__((noinline)) void weigh(struct svmx__choices *choices, const struct svmx__question *question,
+                                            struct svmx__answer *answer) {
     const uint32_t cell = svmx__cell_of(question->load.units, question->load.work);
     struct svmx__line *line = svmx__line_find(choices, question->op, cell);
     if (!line) line = make_line(choices, question, cell);
@@ -88,6 +90,10 @@ void svmx__choose(struct svmx__choices *choices, const struct svmx__question *qu
     } else if (!svmx__get(&line->probe) || !take_probe(choices, question, line, answer)) {
         take_best(choices, question, line, answer);
     }
+}
+
+void svmx__choose(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__answer *answer) {
+    if (!svmx__choose_settled(choices, question, answer)) weigh(choices, question, answer);
 }
 
 void svmx__charge(struct svmx__choices *choices, const struct svmx__answer *answer) {

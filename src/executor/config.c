@@ -98,6 +98,9 @@ static const struct setting settings[SVMX__SETTING_COUNT] = {
     [SVMX__GATHER_US] = {"gather_us", "SUPERVM_GATHER_US", "0",
                          "us that a small launch waits for others to be launched with; 0 = only those that wait; off",
                          DELAY, 0, 100000, FIELD(gather_us)},
+    [SVMX__SIM_MODEL] = {"sim_model", "SUPERVM_SIM_MODEL", "",
+                         "file that describes one more device of the backend sim, absolute; empty = none", TEXT, 0, 0,
+                         FIELD(sim_model)},
 };
 
 /* An absolute path or "off". */

@@ -40,6 +40,7 @@ enum svmx__setting {
     SVMX__WINDOW,
     SVMX__PATIENCE_MS,
     SVMX__GATHER_US, /* as a number GATHER_OFF for "off" */
+    SVMX__SIM_MODEL,
     SVMX__SETTING_COUNT
 };
 

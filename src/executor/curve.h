@@ -12,6 +12,7 @@
 /* Cells are made when their first sample comes, and stay until they are forgotten. */
 struct svmx__curve {
     atomic_flag held; /* guards all of it: it is held for some 100 ns, a few thousand times a second */
+    uint64_t turn;    /* samples that were taken, of all cells */
     uint32_t made_count;
     uint16_t made[SVMX__CELLS]; /* which cells there are, in the order in which they were made */
     struct svmx__cell *cells[SVMX__CELLS];

@@ -125,7 +125,7 @@ struct svmx__device {
 /* Who may compute an operation, by its size. policy.c */
 struct svmx__policy {
     uint32_t kind;      /* enum svmx_policy */
-    bool unbounded;     /* low is 0 and high is no bound */
+    bool anybody;       /* no bounds, and neither CPU nor GPU: whoever serves the operation may */
     uint64_t low, high; /* of AUTO and SPLIT: below low units the CPU, from high on another device */
 };
 

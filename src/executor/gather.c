@@ -93,7 +93,7 @@ static void add(struct svmx__gather *gather, struct svmx__part *part) {
     whole->bytes_out += part->bytes_out;
     whole->callers_bytes_out += part->callers_bytes_out;
     whole->bucket = svmx__bucket_of(whole->device->executor, whole->op, whole->units);
-    whole->question.load = (struct svmx__load){whole->units, whole->work, bytes_of(whole)};
+    whole->question.load = svmx__load_of(whole->units, whole->work, bytes_of(whole), whole->task_count);
 }
 
 static void take_others(struct svmx__gather *gather, bool (*enter)(struct svmx__part *part)) {

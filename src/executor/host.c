@@ -19,7 +19,8 @@
 struct host {
     struct svmx_host base; /* first: the plugin gives this pointer back */
     char backend[32];
-    char *select, *threads, *variant;    /* NULL = not set */
+    char *select, *threads, *variant; /* NULL = not set; so the next */
+    char *sim_model;
     struct svmx__operations *operations; /* a reference */
     bool again;                          /* an instance of this backend was given up before */
     atomic_bool orphan;                  /* the executor has gone: functions of the program are not called any more */
@@ -58,6 +59,7 @@ static const char *host_option(const struct svmx_host *base, const char *key) {
     if (strcmp(key, "select") == 0) return host->select;
     if (strcmp(key, "threads") == 0) return host->threads;
     if (strcmp(key, "variant") == 0) return host->variant;
+    if (strcmp(key, "sim_model") == 0) return host->sim_model;
     if (strcmp(key, "again") == 0 && host->again) return "1";
     return NULL;
 }
@@ -85,6 +87,7 @@ static void host_unmake(void *user, const struct svmx_host *base) {
     free(host->select);
     free(host->threads);
     free(host->variant);
+    free(host->sim_model);
     svmx__operations_release(host->operations);
     free(host);
 }
@@ -118,7 +121,8 @@ static const struct svmx_host *host_make(void *user, const char *backend, const 
     pthread_mutex_init(&host->lock, NULL); /* cannot fail with default attributes */
     if (copy_text(&host->select, select) &&
         copy_text(&host->threads, config->number[SVMX__THREADS] ? config->text[SVMX__THREADS] : NULL) &&
-        copy_text(&host->variant, config->text[SVMX__VARIANT]))
+        copy_text(&host->variant, config->text[SVMX__VARIANT]) &&
+        copy_text(&host->sim_model, config->text[SVMX__SIM_MODEL]))
         return &host->base;
     host_unmake(NULL, &host->base);
     return NULL;

@@ -7,8 +7,9 @@
  *                                  in proportion to what the CPU takes for both sizes
  *   nothing of the operation       the first guess: latency + bytes / bandwidth + what the CPU takes / times faster
  *
- * A size is smaller than another if it has neither more units nor more work in each. Between and beyond sizes that were
- * measured a larger launch never costs less. See model.h; called by choice.c and by whoever explains.
+ * A size is smaller than another if it has neither more units nor more work in each. A larger launch never costs less: where
+ * two that were measured say so, what was measured last is believed, and the other one is bent to it. See model.h; called by
+ * choice.c and by whoever explains.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -154,44 +155,106 @@ static void between(const struct known *below, const struct known *above, const 
     cost->ns = cost->p99_ns = on_line(low->ns, high->ns, share);
 }
 
-/* Larger launches never cost less. */
-static void keep_order(const struct around *around, struct svmx__cost *cost) {
-    double ns = cost->ns;
-    if (around->above.away != UINT32_MAX && ns > around->above.cost.ns) ns = around->above.cost.ns;
-    if (around->below.away != UINT32_MAX && ns < around->below.cost.ns) ns = around->below.cost.ns;
+/* ---- order -------------------------------------------------------------------------------------------------------- */
+
+/*
+ * A larger launch never costs less, also where the cells that were measured say so: one of them was measured while the device
+ * was slower, or faster, than it is. From the last that was measured to the first each is bent to what those after it allow.
+ * These are in order already, so what a smaller one asks for at least is never more than what a larger one leaves at most.
+ */
+struct point {
+    uint32_t cell;
+    uint64_t turn;
+    double ns;
+};
+
+static bool is_smaller(uint32_t a, uint32_t b) {
+    return svmx__cell_lanes(a) <= svmx__cell_lanes(b) && svmx__cell_depth(a) <= svmx__cell_depth(b);
+}
+
+/* The curve is held. Cells with samples, the last measured first. */
+static uint32_t take_points(const struct svmx__curve *curve, struct point points[SVMX__CELLS]) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < curve->made_count; i++) {
+        const struct svmx__cell *cell = curve->cells[curve->made[i]];
+        const struct point point = {curve->made[i], cell->turn, svmx__cell_ns(cell)};
+        if (!svmx__cell_count(cell)) continue;
+        uint32_t at = count++;
+        for (; at > 0 && points[at - 1].turn < point.turn; at--) points[at] = points[at - 1];
+        points[at] = point;
+    }
+    return count;
+}
+
+/* What the first `count` points leave of `ns` in a cell. */
+static double bent(const struct point *points, uint32_t count, uint32_t cell, double ns) {
+    double low = 0, high = INFINITY;
+    for (uint32_t i = 0; i < count; i++) {
+        if (points[i].cell == cell) continue;
+        if (is_smaller(points[i].cell, cell) && points[i].ns > low) low = points[i].ns;
+        if (is_smaller(cell, points[i].cell) && points[i].ns < high) high = points[i].ns;
+    }
+    return ns < low ? low : ns > high ? high : ns;
+}
+
+/* What all points leave of it: of a cell that was measured, those after it. */
+static double in_order(struct point *points, uint32_t count, uint32_t cell, double ns) {
+    for (uint32_t i = 0; i < count; i++) {
+        points[i].ns = bent(points, i, points[i].cell, points[i].ns);
+        if (points[i].cell == cell) return points[i].ns;
+    }
+    return bent(points, count, cell, ns);
+}
+
+static void set_ns(struct svmx__cost *cost, double ns) {
     if (ns == cost->ns) return;
     const double scale = cost->ns > 0 ? ns / cost->ns : 0;
     cost->setup_ns *= scale;
     cost->transfer_ns *= scale;
     cost->compute_ns *= scale;
-    cost->ns = cost->p99_ns = ns;
+    cost->ns = ns;
+    if (cost->p99_ns < ns || cost->kind != SVMX__MEASURED) cost->p99_ns = ns;
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------- */
+
+/* What is known of the cells of a curve, as an answer for one of them needs it. */
+struct view {
+    struct around around; /* of a cell without samples */
+    double first_use_ns;
+    uint32_t count;
+    struct point points[SVMX__CELLS];
+};
+
+/* True: the cell was measured, and *cost has what. Who measured last is right: then nobody else is looked at. */
+static bool look(struct svmx__curve *curve, uint32_t at, struct view *view, struct svmx__cost *cost) {
+    svmx__curve_hold(curve);
+    const struct svmx__cell *cell = curve->cells[at];
+    const bool measured = svmx__cell_count(cell) > 0;
+    if (measured) svmx__cell_cost(cell, cost);
+    if (!measured && cell) view->first_use_ns = cell->first_use_ns;
+    if (!measured) view->around = look_around(curve, at);
+    if (!measured || cell->turn < curve->turn) view->count = take_points(curve, view->points);
+    svmx__curve_release(curve);
+    return measured;
+}
 
 void svmx__model_cost(const struct svmx__model *model, uint32_t op, uint32_t device, const struct svmx__load *load,
                       struct svmx__cost *cost) {
     const uint32_t at = svmx__cell_of(load->units, load->work);
     struct svmx__curve *curve = svmx__curve_of(model, op, device);
-    struct around around = {.nearest = {.away = UINT32_MAX}};
-    double first_use_ns = 0;
-    if (curve) {
-        svmx__curve_hold(curve);
-        const bool measured = svmx__cell_count(curve->cells[at]) > 0;
-        if (measured) svmx__cell_cost(curve->cells[at], cost);
-        if (!measured && curve->cells[at]) first_use_ns = curve->cells[at]->first_use_ns;
-        if (!measured) around = look_around(curve, at);
-        svmx__curve_release(curve);
-        if (measured) return;
-    }
-    if (around.nearest.away == UINT32_MAX) {
+    struct view view; /* not cleared: it is large, and mostly not looked at */
+    view.around.nearest.away = UINT32_MAX;
+    view.first_use_ns = 0;
+    view.count = 0;
+    const bool measured = curve && look(curve, at, &view, cost);
+    const struct around *around = &view.around;
+    if (!measured && around->nearest.away == UINT32_MAX)
         svmx__model_guess(model, device, load, model->devices[device].on_host ? 0 : cpu_ns(model, op, load), cost);
-    } else {
-        if (around.below.away != UINT32_MAX && around.above.away != UINT32_MAX)
-            between(&around.below, &around.above, load, cost);
-        else
-            stretch(model, op, device, load, &around.nearest, cost);
-        keep_order(&around, cost);
-    }
-    cost->first_use_ns = first_use_ns;
+    else if (!measured && around->below.away != UINT32_MAX && around->above.away != UINT32_MAX)
+        between(&around->below, &around->above, load, cost);
+    else if (!measured)
+        stretch(model, op, device, load, &around->nearest, cost);
+    if (view.count) set_ns(cost, in_order(view.points, view.count, at, cost->ns));
+    if (!measured) cost->first_use_ns = view.first_use_ns;
 }

@@ -281,7 +281,8 @@ static bool take_times(struct line *line, struct svmx__recorded *to) {
         svmx__say(line->why, "times, sizes or bytes are too large");
         return false;
     }
-    to->load.bytes = to->bytes_in + to->bytes_out;
+    to->load = svmx__load_of(to->load.units, to->load.work, to->bytes_in + to->bytes_out,
+                             to->tasks < UINT32_MAX ? (uint32_t)to->tasks : UINT32_MAX);
     to->ns = to->sample.setup_ns + to->sample.transfer_ns + to->sample.compute_ns;
     to->redone = line->redone > 0;
     return true;

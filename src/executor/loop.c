@@ -267,6 +267,10 @@ static void take_wishes(svmx_batch_t *window, const struct svmx_batch *body) {
     window->tenant = body->tenant;
     window->tag = body->tag;
     window->policy = body->policy;
+    window->decides = body->decides;
+    window->bounded = body->bounded;
+    window->low = body->low;
+    window->high = body->high;
     window->timeout_ns = body->timeout_ns;
     window->verify = body->verify;
     window->hash = body->hash;

@@ -65,6 +65,7 @@ bool svmx__model_learn(struct svmx__model *model, uint32_t op, uint32_t device, 
     struct svmx__cell *cell = make_cell(curve, svmx__cell_of(load->units, load->work));
     bool changed = false;
     const bool taken = cell && svmx__cell_add(cell, load, sample, &changed);
+    if (taken) cell->turn = ++curve->turn;
     if (taken) note_best(model, device, cell);
     svmx__curve_release(curve);
     if (changed) atomic_fetch_add_explicit(&model->changes, 1, memory_order_relaxed);
@@ -165,6 +166,7 @@ bool svmx__model_restore(struct svmx__model *model, const struct svmx__cell_summ
     struct svmx__cell *cell = make_cell(curve, summary->cell);
     if (cell) {
         svmx__cell_restore(cell, summary);
+        cell->turn = ++curve->turn;
         note_best(model, summary->device, cell);
     }
     svmx__curve_release(curve);

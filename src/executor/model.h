@@ -42,6 +42,16 @@ struct svmx__load {
     uint64_t bytes; /* in and out */
 };
 
+/* Work that a task stands for, however small it is: what it takes to place it, look it up and give its results out. */
+enum { SVMX__TASK_WORK = 64 };
+
+/* The load of a launch. Many tasks of next to nothing are more than one task of as many units: tasks beyond the first count
+ * for so much work at least, so that they are in other cells, and are told apart by inference as well. */
+static inline struct svmx__load svmx__load_of(uint64_t units, uint64_t work, uint64_t bytes, uint32_t tasks) {
+    const uint64_t least = tasks > 1 ? (uint64_t)(tasks - 1) * SVMX__TASK_WORK : 0;
+    return (struct svmx__load){units, work > least ? work : least, bytes};
+}
+
 /* The cell that a launch falls into. */
 static inline uint32_t svmx__log2_up(uint64_t n) { return n <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(n - 1); }
 static inline uint32_t svmx__cell_of(uint64_t units, uint64_t work) {

@@ -61,15 +61,16 @@ static bool bounds_parse(const char *text, const char *end, bool fixed, struct s
 
 static bool policy_parse(const char *text, const char *end, struct svmx__policy *policy) {
     const char *colon = memchr(text, ':', (size_t)(end - text));
-    *policy = (struct svmx__policy){.kind = SVMX_POLICY_AUTO, .unbounded = true, .high = UINT64_MAX};
+    *policy = (struct svmx__policy){.kind = SVMX_POLICY_AUTO, .high = UINT64_MAX};
     if (colon) {
-        policy->unbounded = false;
         const bool fixed = is_word(text, colon, "fixed");
         return (fixed || is_word(text, colon, "auto")) && bounds_parse(colon + 1, end, fixed, policy);
     }
     char word[16] = "";
     if ((size_t)(end - text) < sizeof word) memcpy(word, text, (size_t)(end - text));
-    return svmx__policy_number(word, &policy->kind) && policy->kind != 0;
+    if (!svmx__policy_number(word, &policy->kind) || policy->kind == 0) return false;
+    policy->anybody = policy->kind == SVMX_POLICY_AUTO || policy->kind == SVMX_POLICY_SPLIT;
+    return true;
 }
 
 /* ---- the settings ------------------------------------------------------------------------------------------------ */
@@ -130,7 +131,7 @@ enum svmx_status svmx__policies_read(struct svmx_executor *executor, struct svmx
     const char *item = config->text[SVMX__POLICY];
     bool named[SVMX__OP_LIMIT] = {false};
     for (uint32_t op = 0; op < SVMX__OP_LIMIT; op++)
-        executor->policies[op] = (struct svmx__policy){.kind = SVMX_POLICY_AUTO, .unbounded = true, .high = UINT64_MAX};
+        executor->policies[op] = (struct svmx__policy){.kind = SVMX_POLICY_AUTO, .anybody = true, .high = UINT64_MAX};
     for (bool first = true;; first = false) {
         const char *end = item + strcspn(item, ",");
         enum svmx_status status = item_read(executor, origin, item, end, first, named, why);

@@ -66,8 +66,20 @@ static uint32_t verdict_of(const struct svmx_executor *executor, const struct sv
     return cost_ns > 0 ? SVMX_SLOWER : SVMX_UNMEASURED;
 }
 
-/* The devices that it was chosen from, and what each had to do then. The costs are those of the table before this part is
- * learned from. */
+/* Beyond the devices that a receipt has room for: the last place is for who was chosen. */
+static __attribute__((noinline)) void write_far_choice(const struct svmx_executor *executor,
+                                                       const struct svmx__part *part, struct svmx__trail *trail) {
+    const uint32_t at = SVMX__CANDIDATES - 1, device = part->answer.device;
+    float costs[SVMX__ROUTED];
+    (void)svmx__choices_look(&executor->choices, part->op->id, &part->question.load, device + 1, costs);
+    trail->last_candidate = (uint8_t)device;
+    trail->cost_ns[at] = costs[device];
+    trail->verdict[at] = (uint8_t)verdict_of(executor, part, device, costs[device]);
+    trail->backlog_ns[at] = svmx__is_in(part->answer.waiting, device) ? part->answer.wait_ns[device] : 0;
+}
+
+/* The devices that it was chosen from, the chosen one always among them, and what each had to do then. The costs are those of
+ * the table before this part is learned from. */
 static void write_candidates(const struct svmx_executor *executor, struct svmx__part *part, struct svmx__trail *trail) {
     const uint32_t count = executor->routed < SVMX__CANDIDATES ? executor->routed : SVMX__CANDIDATES;
     trail->candidate_count = (uint8_t)count;
@@ -78,6 +90,8 @@ static void write_candidates(const struct svmx_executor *executor, struct svmx__
         trail->verdict[d] = (uint8_t)verdict_of(executor, part, d, trail->cost_ns[d]);
         if (svmx__is_in(part->answer.waiting, d)) trail->backlog_ns[d] = part->answer.wait_ns[d];
     }
+    trail->last_candidate = (uint8_t)(count - 1);
+    if (part->answer.device >= count && part->answer.device < executor->routed) write_far_choice(executor, part, trail);
 }
 
 static const char *why_of(uint32_t why) {

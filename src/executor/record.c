@@ -93,10 +93,11 @@ void svmx__trail_tell(const struct svmx__trail *trail, const char *reason, struc
                                      .readbacks = trail->readbacks,
                                      .gathered = trail->gathered};
     for (uint32_t i = 0; i < trail->candidate_count; i++)
-        receipt->candidates[i] = (struct svmx_receipt_candidate){.device = i,
-                                                                 .verdict = trail->verdict[i],
-                                                                 .expected_ns = (uint64_t)trail->cost_ns[i],
-                                                                 .backlog_ns = (uint64_t)trail->backlog_ns[i]};
+        receipt->candidates[i] =
+            (struct svmx_receipt_candidate){.device = i + 1u < trail->candidate_count ? i : trail->last_candidate,
+                                            .verdict = trail->verdict[i],
+                                            .expected_ns = (uint64_t)trail->cost_ns[i],
+                                            .backlog_ns = (uint64_t)trail->backlog_ns[i]};
     if (trail->has_reason) (void)snprintf(receipt->reason, sizeof receipt->reason, "%s", reason);
 }
 

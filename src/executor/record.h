@@ -24,7 +24,8 @@ struct svmx__trail {
     uint32_t op, device, tasks, redone, launches, readbacks, gathered;
     float expected_ns;
     uint8_t why, policy, learned, flags, candidate_count; /* flags: enum svmx_receipt_flags */
-    uint8_t verdict[SVMX__CANDIDATES];                    /* enum svmx_verdict, of the first devices */
+    uint8_t verdict[SVMX__CANDIDATES];                    /* enum svmx_verdict, of the first devices, but for: */
+    uint8_t last_candidate; /* the device that the last one is: the chosen one, if that is none of the first */
     float cost_ns[SVMX__CANDIDATES], backlog_ns[SVMX__CANDIDATES];
     bool has_reason;
 };

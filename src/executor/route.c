@@ -14,6 +14,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
+#include "executor/line.h"
 #include "executor/stages.h"
 
 #include <stdio.h>
@@ -63,6 +64,9 @@ bool svmx__route_is_ready(const struct svmx_executor *executor, uint32_t op, uin
 
 static uint32_t first_of(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 
+/* What is kept out of the way of most parts: with no call on it that way needs no registers saved. */
+#define APART __attribute__((noinline))
+
 /* Asks the table. */
 static void ask(struct svmx_executor *executor, struct svmx__part *part) {
     part->chosen = part->policy != SVMX_POLICY_ORDER && executor->routed > 1;
@@ -75,7 +79,7 @@ static void ask(struct svmx_executor *executor, struct svmx__part *part) {
 }
 
 /* Asks the table for one of the devices in a mask. */
-static void choose(struct svmx_executor *executor, struct svmx__part *part, uint32_t allowed) {
+APART static void choose(struct svmx_executor *executor, struct svmx__part *part, uint32_t allowed) {
     part->question.allowed = allowed;
     part->question.fallback = svmx__fallback_of(allowed, executor->cpus);
     ask(executor, part);
@@ -83,8 +87,8 @@ static void choose(struct svmx_executor *executor, struct svmx__part *part, uint
 
 /* The chosen device has no pipeline yet: it is wanted, and another one that is ready answers meanwhile; if none is, the part
  * waits. Under the policy `gpu` no CPU is among `allowed`. */
-static void choose_meanwhile(struct svmx_executor *executor, struct svmx__part *part, uint32_t allowed,
-                             uint32_t ready) {
+APART static void choose_meanwhile(struct svmx_executor *executor, struct svmx__part *part, uint32_t allowed,
+                                   uint32_t ready) {
     struct svmx__device *wanted = &executor->devices[part->answer.device];
     if (part->chosen) svmx__unchoose(&executor->choices, &part->answer);
     /* In order of preference somebody else's pipeline is no reason to go there. */
@@ -99,7 +103,7 @@ static void choose_meanwhile(struct svmx_executor *executor, struct svmx__part *
 }
 
 /* No device may, or none does: the reference code does it, unless the user wants a GPU or nothing. */
-static void choose_reference(struct svmx_executor *executor, struct svmx__part *part) {
+APART static void choose_reference(struct svmx_executor *executor, struct svmx__part *part) {
     part->device = svmx__reference_of(executor);
     svmx__answer_set(&part->answer, part->device->id, SVMX_WHY_ONLY, 0);
     part->refused = part->policy == SVMX_POLICY_GPU;
@@ -110,53 +114,98 @@ static void choose_reference(struct svmx_executor *executor, struct svmx__part *
 }
 
 /* What of the caller's hint falls to one part: it is one number for the whole batch. */
-static double hint_of(const struct svmx__part *part) {
+APART static double hint_of(const struct svmx__part *part) {
     return (double)part->batch->hint_ns / (double)part->batch->part_count;
 }
 
-/* Inline: it is half of the stage, which is held to 10 ns. */
-static inline uint32_t consider(struct svmx__part *part) {
+/* What the batch itself says of who may have its parts, instead of the executor. */
+APART static uint32_t fitting_own(struct svmx__part *part, const struct svmx__policy *policy, uint32_t serving) {
+    const struct svmx_batch *batch = part->batch;
+    struct svmx__policy own = *policy;
+    if (batch->policy) own.kind = batch->policy;
+    if (batch->bounded) own.low = batch->low, own.high = batch->high;
+    part->policy = own.kind;
+    return svmx__policy_allows(&own, own.kind, serving, batch->executor->cpus, part->units);
+}
+
+/* What is asked, but for a hint. */
+static inline void put_question(struct svmx__part *part, uint32_t op, uint32_t serving, uint32_t cpus) {
+    struct svmx__question *question = &part->question;
+    question->op = op;
+    question->load = svmx__load_of(part->units, part->work, part->bytes_in + part->bytes_out, part->task_count);
+    question->allowed = question->serving = serving;
+    question->fallback = question->serving_fallback = svmx__fallback_of(serving, cpus);
+    part->yielded = 0;
+    part->cold = part->chosen = part->refused = part->compared = false;
+}
+
+uint32_t svmx__route_consider(struct svmx__part *part) {
     const struct svmx_executor *executor = part->batch->executor;
     const uint32_t op = part->op->id;
     const uint32_t serving = atomic_load_explicit(&executor->serving[op], memory_order_relaxed);
     const struct svmx__policy *policy = &executor->policies[op];
-    part->policy = part->batch->policy ? part->batch->policy : policy->kind;
-    const bool anybody = part->policy == SVMX_POLICY_AUTO && policy->unbounded;
-    part->fitting = anybody ? serving : svmx__policy_allows(policy, part->policy, serving, executor->cpus, part->units);
-    part->yielded = 0;
-    if (atomic_load_explicit(&executor->loaded, memory_order_relaxed)) svmx__pressure_yield(part);
-    part->question.op = op;
-    part->question.load = (struct svmx__load){part->units, part->work, part->bytes_in + part->bytes_out};
+    part->policy = policy->kind;
+    if (part->batch->decides)
+        part->fitting = fitting_own(part, policy, serving);
+    else
+        part->fitting = svmx__policy_allows(policy, policy->kind, serving, executor->cpus, part->units);
+    put_question(part, op, serving, executor->cpus);
     part->question.hint_ns = part->batch->hint_ns ? hint_of(part) : 0;
-    part->cold = part->chosen = part->refused = part->compared = false;
-    part->question.allowed = part->question.serving = serving;
-    part->question.fallback = part->question.serving_fallback = svmx__fallback_of(serving, executor->cpus);
+    if (atomic_load_explicit(&executor->loaded, memory_order_relaxed)) svmx__pressure_yield(part);
     return serving;
 }
 
-uint32_t svmx__route_consider(struct svmx__part *part) { return consider(part); }
-
-void svmx__route(struct svmx__part *part) {
+APART static void route_at_length(struct svmx__part *part) {
     struct svmx_executor *executor = part->batch->executor;
     const uint32_t op = part->op->id;
     if (atomic_load_explicit(&executor->look_ns, memory_order_relaxed) != SVMX__NEVER) svmx__recovery_look(executor);
-    const uint32_t serving = consider(part);
+    const uint32_t serving = svmx__route_consider(part);
     if (!part->fitting) {
         choose_reference(executor, part);
         return;
     }
-    if (part->fitting == serving)
-        ask(executor, part);
-    else
-        choose(executor, part, part->fitting);
+    choose(executor, part, part->fitting);
     if (!(executor->cpus >> part->answer.device & 1)) {
         const uint32_t ready = ready_for(executor, op, part->bucket);
         if (!(ready >> part->answer.device & 1)) choose_meanwhile(executor, part, part->fitting, ready);
     }
     part->device = &executor->devices[part->answer.device];
-    if (part->question.allowed == serving) return;
     part->question.allowed = serving; /* what is learned is for all policies */
     part->question.fallback = part->question.serving_fallback;
+}
+
+/* Whoever is asked first where there is but one. */
+static inline bool answer_only(const struct svmx_executor *executor, uint32_t serving, struct svmx__answer *answer) {
+    if (executor->routed > 1 || serving != 1) return false;
+    svmx__answer_set(answer, 0, SVMX_WHY_ONLY, 0);
+    return true;
+}
+
+/* Most parts: nobody rests or has too much to do, whoever serves the operation may have it, and the answer is settled. Nothing
+ * is done that cannot be done again: false, and the whole way is gone from its begin. */
+static inline bool route_settled(struct svmx__part *part) {
+    const struct svmx_batch *batch = part->batch;
+    struct svmx_executor *executor = batch->executor;
+    const uint32_t op = part->op->id;
+    if (atomic_load_explicit(&executor->look_ns, memory_order_relaxed) != SVMX__NEVER) return false;
+    if (atomic_load_explicit(&executor->loaded, memory_order_relaxed)) return false;
+    if (batch->decides || batch->hint_ns || !executor->policies[op].anybody) return false;
+    const uint32_t serving = atomic_load_explicit(&executor->serving[op], memory_order_relaxed);
+    put_question(part, op, serving, executor->cpus);
+    part->question.hint_ns = 0;
+    part->chosen = svmx__choose_settled(&executor->choices, &part->question, &part->answer);
+    if (!part->chosen && !answer_only(executor, serving, &part->answer)) return false;
+    const uint32_t device = part->answer.device;
+    if (!svmx__is_in(executor->cpus, device) && !svmx__is_in(ready_for(executor, op, part->bucket), device))
+        return false;
+    part->policy = executor->policies[op].kind;
+    part->fitting = serving;
+    part->device = &executor->devices[device];
+    return true;
+}
+
+void svmx__route(struct svmx__part *part) {
+    if (!route_settled(part)) route_at_length(part);
 }
 
 void svmx__route_to(struct svmx__part *part, uint32_t device) {

@@ -203,7 +203,8 @@ static bool find_plan(struct svmx_executor *executor, const struct svmx__part *p
 static void send_to(struct svmx__part *chunk, uint32_t device) {
     struct svmx_executor *executor = chunk->batch->executor;
     chunk->bucket = svmx__bucket_of(executor, chunk->op, chunk->units);
-    chunk->question.load = (struct svmx__load){chunk->units, chunk->work, chunk->bytes_in + chunk->bytes_out};
+    chunk->question.load =
+        svmx__load_of(chunk->units, chunk->work, chunk->bytes_in + chunk->bytes_out, chunk->task_count);
     chunk->chunk = true;
     chunk->here = false;
     svmx__route_to(chunk, device);

@@ -27,10 +27,10 @@
 
 /* Raised with every change of what messages hold: a library and an svmx-host that are not of one build refuse each
  * other. */
-enum { SVMX__CALLS_VERSION = 1 };
+enum { SVMX__CALLS_VERSION = 2 };
 
 enum svmx__call {
-    /* version, name and path of the plugin, select, threads, variant (texts) -> flags, count, infos (bytes) */
+    /* version, name and path of the plugin, select, threads, variant, sim_model (texts) -> flags, count, infos (bytes) */
     SVMX__CALL_OPEN = 1,
     SVMX__CALL_ALLOC,  /* device, kind, usage, bytes; a file, if the host may touch it -> memory */
     SVMX__CALL_FREE,   /* memory */

@@ -26,10 +26,10 @@ struct launch;
 struct hosted {
     struct svmx_host upcalls; /* first: the plugin gives this pointer back */
     struct svmx__backend backend;
-    atomic_bool open;                 /* by the lane that opened or closed it; others look */
-    atomic_bool closed;               /* CLOSE was answered: nothing of the plugin is under way; main looks */
-    char *select, *threads, *variant; /* NULL = not set */
-    uint32_t *device_flags;           /* enum svmx_device_flags by device; written by open */
+    atomic_bool open;   /* by the lane that opened or closed it; others look */
+    atomic_bool closed; /* CLOSE was answered: nothing of the plugin is under way; main looks */
+    char *select, *threads, *variant, *sim_model; /* NULL = not set */
+    uint32_t *device_flags;                       /* enum svmx_device_flags by device; written by open */
     uint32_t device_count;
     atomic_bool no_import;    /* it was asked to import memory, and does not */
     pthread_mutex_t lock;     /* guards all below */

@@ -55,6 +55,7 @@ static const char *up_option(const struct svmx_host *upcalls, const char *key) {
     if (strcmp(key, "select") == 0) return hosted->select;
     if (strcmp(key, "threads") == 0) return hosted->threads;
     if (strcmp(key, "variant") == 0) return hosted->variant;
+    if (strcmp(key, "sim_model") == 0) return hosted->sim_model;
     return NULL;
 }
 
@@ -158,11 +159,12 @@ enum svmx_status svmx__host_open(struct hosted *hosted, struct svmx__wire *reque
     const char *name = svmx__wire_get_text(request), *path = svmx__wire_get_text(request);
     const char *select = svmx__wire_get_text(request), *threads = svmx__wire_get_text(request);
     const char *variant = svmx__wire_get_text(request);
+    const char *sim_model = svmx__wire_get_text(request);
     if (version != SVMX__CALLS_VERSION || request->broken || !name || !path || hosted->backend.plugin)
         return svmx__host_fail(hosted, SVMX_ERR_ABI,
                                SVMX__HOST_PROGRAM " is not of this library's build: install both");
     if (!copy_text(&hosted->select, select) || !copy_text(&hosted->threads, threads) ||
-        !copy_text(&hosted->variant, variant))
+        !copy_text(&hosted->variant, variant) || !copy_text(&hosted->sim_model, sim_model))
         return SVMX_ERR_MEMORY;
     enum svmx_status status = load(hosted, name, path);
     if (status == SVMX_OK) status = open_plugin(hosted);

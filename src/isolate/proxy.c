@@ -292,7 +292,7 @@ static enum svmx_status take_devices(struct proxy *proxy, struct svmx__wire *ans
 }
 
 static enum svmx_status open_there(struct proxy *proxy, const struct svmx__proxy_config *config) {
-    static const char *const options[] = {"select", "threads", "variant"};
+    static const char *const options[] = {"select", "threads", "variant", "sim_model"};
     struct svmx__lane *lane = begin(proxy, SVMX__CALL_OPEN);
     if (lane) {
         svmx__wire_put(&lane->request, SVMX__CALLS_VERSION);

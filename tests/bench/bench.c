@@ -53,6 +53,7 @@ void bench_open(struct bench *bench, const char *suite) {
     *bench = (struct bench){.suite = suite,
                             .rounds = (uint32_t)setting("SVMX_BENCH_ROUNDS", DEFAULT_ROUNDS, 1, BENCH_MAX_ROUNDS),
                             .slice_ns = 1000 * setting("SVMX_BENCH_SLICE_US", DEFAULT_SLICE_US, 1, 1000000)};
+    bench->quick = setting("SVMX_BENCH_QUICK", 0, 0, 1);
     const char *only = getenv("SVMX_BENCH_ONLY");
     if (only && *only) bench->only = only;
     const char *cpu = getenv("SVMX_BENCH_PIN");
@@ -63,6 +64,11 @@ void bench_open(struct bench *bench, const char *suite) {
     if (bench->rows) return;
     fprintf(stderr, "SVMX_BENCH_ROWS=%s: %s\n", path, strerror(errno));
     exit(2);
+}
+
+uint32_t bench_rounds(const struct bench *bench, uint32_t most) {
+    const uint32_t rounds = bench->rounds < most ? bench->rounds : most;
+    return bench->quick && rounds > 3 ? 3 : rounds;
 }
 
 int bench_close(struct bench *bench) {

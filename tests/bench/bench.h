@@ -28,6 +28,7 @@ struct bench {
     uint32_t rounds;   /* SVMX_BENCH_ROUNDS */
     uint64_t slice_ns; /* SVMX_BENCH_SLICE_US */
     const char *only;  /* SVMX_BENCH_ONLY: cases whose names have this in them; NULL = all */
+    bool quick;        /* SVMX_BENCH_QUICK, of QUICK=1: for a look */
 };
 
 /* One of the things that a case compares. */
@@ -59,11 +60,15 @@ struct bench_row {
     enum bench_ask ask;
     double bound;
     bool wrong;       /* the results were not right: never ok, whatever the figures */
+    bool unjudged;    /* the figures say nothing here: the row keeps its ask, and is skipped; the note says why */
     const char *note; /* a word on it; must be there when something was skipped; NULL = none */
 };
 
 /* Reads the settings (SVMX_BENCH_*) and opens the file of rows. Ends the program when a setting is malformed. */
 void bench_open(struct bench *bench, const char *suite);
+
+/* Rounds of a suite that takes `most` of its own: no more than were asked for, and 3 for a look. */
+uint32_t bench_rounds(const struct bench *bench, uint32_t most);
 
 /* Prints what is left. The status for main: 0, whatever was met or missed; 1 when the rows could not be written. */
 int bench_close(struct bench *bench);

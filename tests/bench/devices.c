@@ -72,7 +72,7 @@ static int by_value(const void *x, const void *y) {
 /* The median of some rounds. */
 static double measure(const struct bench *bench, struct stream *stream) {
     double ms[MOST_ROUNDS];
-    const uint32_t rounds = bench->rounds < MOST_ROUNDS ? bench->rounds : MOST_ROUNDS;
+    const uint32_t rounds = bench_rounds(bench, MOST_ROUNDS);
     for (uint32_t i = 0; i < rounds; i++) ms[i] = run(stream, BATCHES);
     qsort(ms, rounds, sizeof *ms, by_value);
     return ms[rounds / 2];

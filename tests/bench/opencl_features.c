@@ -199,7 +199,8 @@ static int compare(const void *a, const void *b) {
 
 static void tell_delay(struct scene *scene, const char *name, cl_profiling_info from, cl_profiling_info to) {
     double us[SAMPLES];
-    for (int i = 0; i < SAMPLES; i++) {
+    const uint32_t samples = bench_rounds(&scene->bench, SAMPLES);
+    for (uint32_t i = 0; i < samples; i++) {
         cl_event event;
         cl_ulong begin = 0, end = 0;
         launch(scene, &event);
@@ -209,8 +210,8 @@ static void tell_delay(struct scene *scene, const char *name, cl_profiling_info 
         clReleaseEvent(event);
         us[i] = ((double)end - (double)begin) / 1e3;
     }
-    qsort(us, SAMPLES, sizeof *us, compare);
-    bench_row(&scene->bench, &(struct bench_row){.name = name, .ours = us[SAMPLES / 2], .peer = NAN, .unit = "us"});
+    qsort(us, samples, sizeof *us, compare);
+    bench_row(&scene->bench, &(struct bench_row){.name = name, .ours = us[samples / 2], .peer = NAN, .unit = "us"});
 }
 
 static void measure(struct scene *scene) {

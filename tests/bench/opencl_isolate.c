@@ -97,7 +97,7 @@ static void opening(struct bench *bench, const char *name, struct svmx_options *
                     const char *peer_name) {
     static struct bench_lane ours, peer;
     struct bench few = *bench; /* each takes a tenth of a second */
-    if (few.rounds > 15) few.rounds = 15;
+    few.rounds = bench_rounds(&few, 15);
     ours = (struct bench_lane){.run = open_close, .user = given};
     peer = (struct bench_lane){.run = open_close, .user = plain};
     bench_measure(&few, (struct bench_lane *const[]){&ours, &peer}, 2);

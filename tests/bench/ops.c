@@ -260,8 +260,9 @@ static uint32_t rounds_for(const struct bench *bench, struct bench_lane *const *
         if (lanes[i]->leave) lanes[i]->leave(lanes[i]->user);
         round_ns += took > bench->slice_ns ? took : bench->slice_ns;
     }
-    uint64_t rounds = MAX_PAIR_S * UINT64_C(1000000000) / round_ns;
-    if (rounds < MIN_ROUNDS) rounds = MIN_ROUNDS;
+    uint64_t rounds = (bench->quick ? 1 : MAX_PAIR_S) * UINT64_C(1000000000) / round_ns;
+    const uint32_t least = bench_rounds(bench, MIN_ROUNDS);
+    if (rounds < least) rounds = least;
     return rounds < bench->rounds ? (uint32_t)rounds : bench->rounds;
 }
 
@@ -272,8 +273,7 @@ static void say_noise(struct note *note, const struct bench *bench, struct bench
     if (others > too_busy) say(note, "others used %.0f %% of the machine", 100 * others);
 }
 
-static void write_row(struct ops *ops, const struct ops_case *c, enum ops_width width, bool judged,
-                      struct bench_row row) {
+static void write_row(struct ops *ops, const struct ops_case *c, enum ops_width width, struct bench_row row) {
     char name[TEXT];
     (void)snprintf(name, sizeof name, "%s, %s", c->name, width == OPS_ONE ? "one thread" : "all threads");
     row.name = name;
@@ -281,12 +281,12 @@ static void write_row(struct ops *ops, const struct ops_case *c, enum ops_width 
     row.unit = c->unit;
     row.more_is_better = true;
     row.bound = bound_of(ops, &c->ask[width]);
-    row.ask = judged && row.bound > 0 ? BENCH_RATIO_AT_LEAST : BENCH_NO_ASK;
+    row.ask = row.bound > 0 ? BENCH_RATIO_AT_LEAST : BENCH_NO_ASK;
     bench_row(&ops->bench, &row);
 }
 
 static void skip(struct ops *ops, const struct ops_case *c, enum ops_width width, const char *why) {
-    write_row(ops, c, width, true, (struct bench_row){.ours = NAN, .peer = NAN, .note = why});
+    write_row(ops, c, width, (struct bench_row){.ours = NAN, .peer = NAN, .note = why});
 }
 
 /* Lanes of one case and width. Too large for a stack. */
@@ -351,11 +351,12 @@ static void measure(struct ops *ops, const struct ops_case *c, enum ops_width wi
     if (c->peer.missing) say(&note, "%s skipped: %s", c->peer.name, c->peer.missing);
     say_noise(&note, &bench, lanes, others);
     bool unjudged = width == OPS_ALL && others > too_busy && bound_of(ops, &c->ask[width]) > 0;
-    if (unjudged) say(&note, "ratio >= %.3g not judged", bound_of(ops, &c->ask[width]));
-    write_row(ops, c, width, !unjudged,
+    if (unjudged) say(&note, "too busy to judge");
+    write_row(ops, c, width,
               (struct bench_row){.ours = c->scale / bench_median(&bench, lanes[0]),
                                  .peer = c->scale / bench_median(&bench, lanes[1]),
                                  .wrong = wrong,
+                                 .unjudged = unjudged,
                                  .note = note.length ? note.text : NULL});
 }
 

@@ -102,18 +102,19 @@ static int by_value(const void *a, const void *b) {
     return (one > other) - (one < other);
 }
 
-/* us a batch, the median of ROUNDS; the two take turns. */
-static void measure_both(struct stream streams[2], double us[2]) {
+/* us a batch, the median of some rounds; the two take turns. */
+static void measure_both(const struct bench *bench, struct stream streams[2], double us[2]) {
     double values[2][ROUNDS];
-    for (int round = 0; round < ROUNDS; round++)
+    const uint32_t rounds = bench_rounds(bench, ROUNDS);
+    for (uint32_t round = 0; round < rounds; round++)
         for (int i = 0; i < 2; i++) {
             const uint64_t start = bench_now_ns();
             stream_run(&streams[i], BATCHES);
             values[i][round] = (double)(bench_now_ns() - start) / 1e3 / BATCHES;
         }
     for (int i = 0; i < 2; i++) {
-        qsort(values[i], ROUNDS, sizeof **values, by_value);
-        us[i] = values[i][ROUNDS / 2];
+        qsort(values[i], rounds, sizeof **values, by_value);
+        us[i] = values[i][rounds / 2];
     }
 }
 
@@ -155,7 +156,7 @@ static void measure_executor(struct bench *bench, const struct sim_model *model)
     const bool right = stream_is_right(&streams[0]) && stream_is_right(&streams[1]);
     stream_run(&streams[1], BATCHES);
     write_receipts(streams[1].executor);
-    measure_both(streams, us);
+    measure_both(bench, streams, us);
     sim_model_cost(model, SIM_GPU, &load, 0, 0, NULL, &cost);
     const double compute = (double)(cost.dispatch_ns + cost.compute_ns);
     const double bound = larger((double)cost.upload_ns, larger(compute, (double)cost.readback_ns)) / 1e3;

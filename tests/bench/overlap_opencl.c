@@ -82,7 +82,7 @@ int main(void) {
     struct bench bench;
     bool any = false, is_test = false;
     bench_open(&bench, "overlap");
-    if (bench.rounds > 41) bench.rounds = 41; /* a slice is a stream: ms each */
+    bench.rounds = bench_rounds(&bench, 41); /* a slice is a stream: ms each */
     for (uint32_t index = 0; index < 8; index++)
         for (size_t i = 0; i < sizeof compositions / sizeof *compositions; i++) {
             if (!measure(&bench, index, &compositions[i], &is_test) || is_test) break;

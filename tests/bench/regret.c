@@ -90,7 +90,7 @@ uint32_t regret_on_gpu(const struct sim_model *machine, uint32_t op, const doubl
 double regret_first_on_gpu(const struct sim_model *machine, uint32_t op, const double *sizes, uint32_t size_count,
                            uint32_t batches) {
     struct workload workload;
-    uint32_t last[WORKLOAD_BATCHES] = {0}, at = 0;
+    uint32_t last[WORKLOAD_BATCHES] = {0}, at = size_count;
     take_turns(&workload, machine, op, sizes, size_count, batches);
     struct virtual_record *records = run(machine, &workload.workload, VIRTUAL_ROUTER, NULL);
     for (uint32_t i = 0; i < batches; i++) {
@@ -100,7 +100,7 @@ double regret_first_on_gpu(const struct sim_model *machine, uint32_t op, const d
             if (batch.work == workload.list[k].work && records[i].why != SVMX__WHY_PROBE) last[k] = records[i].device;
     }
     free(records);
-    while (at < size_count && last[at] != VIRTUAL_GPU) at++;
+    while (at > 0 && last[at - 1] == VIRTUAL_GPU) at--;
     return at < size_count ? sizes[at] : 0;
 }
 

@@ -29,7 +29,7 @@ struct regret regret_of(const struct sim_model *machine, enum workload_kind kind
 uint32_t regret_on_gpu(const struct sim_model *machine, uint32_t op, const double *sizes, uint32_t size_count,
                        uint32_t batches);
 
-/* The smallest of the given sizes, ascending, for which the last batch went to the GPU; 0: none. */
+/* The smallest of the given sizes, ascending, from which on the last batch of each went to the GPU; 0: none. */
 double regret_first_on_gpu(const struct sim_model *machine, uint32_t op, const double *sizes, uint32_t size_count,
                            uint32_t batches);
 

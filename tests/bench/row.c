@@ -22,7 +22,7 @@ enum verdict { MISSED, MET, SKIPPED, NOT_ASKED };
 static enum verdict judge(const struct bench_row *row) {
     if (row->wrong) return MISSED;
     double figure = row->ask == BENCH_RATIO_AT_LEAST ? ratio_of(row) : row->ours;
-    if (isnan(figure)) return SKIPPED;
+    if (isnan(figure) || (row->unjudged && row->ask != BENCH_NO_ASK)) return SKIPPED;
     switch (row->ask) {
     case BENCH_OURS_AT_MOST: return figure <= row->bound ? MET : MISSED;
     case BENCH_OURS_AT_LEAST:

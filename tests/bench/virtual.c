@@ -53,7 +53,7 @@ static struct sim_load load_of(const struct virtual_batch *batch, uint32_t submi
                              .work = batch->work,
                              .bytes_in = batch->bytes_in,
                              .bytes_out = batch->bytes_out,
-                             .tasks = 1,
+                             .tasks = batch->tasks,
                              .submitters = submitters};
 }
 
@@ -77,9 +77,17 @@ static void cost_of(const struct run *run, uint32_t number, const struct virtual
     sim_model_cost(run->machine, side_of[device], &load, start_of(run, device), number, noise ? &random : NULL, cost);
 }
 
-static uint32_t place_of(const struct virtual_batch *batch) {
-    return batch->op * SVMX__CELLS + svmx__cell_of(batch->units, batch->work);
+/* As route.c makes it. */
+static struct svmx__load question_of(const struct virtual_batch *batch) {
+    return svmx__load_of(batch->units, batch->work, batch->bytes_in + batch->bytes_out, batch->tasks);
 }
+
+static uint32_t cell_of(const struct virtual_batch *batch) {
+    const struct svmx__load load = question_of(batch);
+    return svmx__cell_of(load.units, load.work);
+}
+
+static uint32_t place_of(const struct virtual_batch *batch) { return batch->op * SVMX__CELLS + cell_of(batch); }
 
 /* ---- who ---------------------------------------------------------------------------------------------------- */
 
@@ -113,10 +121,7 @@ static bool is_ready(struct run *run, const struct virtual_batch *batch) {
 static uint32_t ask_router(struct run *run, const struct virtual_batch *batch, struct event *event) {
     struct svmx__choices *choices = &run->router->choices;
     event->question = (struct svmx__question){
-        .op = batch->op,
-        .allowed = (1u << VIRTUAL_DEVICES) - 1,
-        .fallback = VIRTUAL_CPU,
-        .load = {.units = batch->units, .work = batch->work, .bytes = batch->bytes_in + batch->bytes_out}};
+        .op = batch->op, .allowed = (1u << VIRTUAL_DEVICES) - 1, .fallback = VIRTUAL_CPU, .load = question_of(batch)};
     svmx__choose(choices, &event->question, &event->answer);
     if (event->answer.device == VIRTUAL_GPU && !is_ready(run, batch)) {
         struct svmx__question meanwhile = event->question;
@@ -178,7 +183,7 @@ static void submit(struct run *run, uint32_t submitter) {
     run->records[event.number] = (struct virtual_record){.device = device,
                                                          .why = event.answer.why,
                                                          .op = batch.op,
-                                                         .cell = svmx__cell_of(batch.units, batch.work),
+                                                         .cell = cell_of(&batch),
                                                          .ns = event.ns,
                                                          .waited_ns = event.when_ns - run->now_ns};
     push(run, event);

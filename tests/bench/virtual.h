@@ -28,6 +28,7 @@ enum { VIRTUAL_CPU, VIRTUAL_GPU, VIRTUAL_DEVICES };
 struct virtual_batch {
     uint32_t op;
     uint64_t units, work, bytes_in, bytes_out;
+    uint32_t tasks;
 };
 
 struct virtual_workload {

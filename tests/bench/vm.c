@@ -89,19 +89,20 @@ static void write_row(struct scene *scene, const struct vm_case *c, const struct
                       bool wrong) {
     static const char *const names[LANES] = {"batched", "serial", "threads"};
     char name[64], note[160];
-    const bool judged = peer == 1 && c->ask > 0 && (!c->asks_avx512 || (scene->avx512 && scene->threads >= 2));
+    const bool asked = peer == 1 && c->ask > 0, judged = !c->asks_avx512 || (scene->avx512 && scene->threads >= 2);
     (void)snprintf(name, sizeof name, "%zu %s%s, against %s", c->count, block_kind_names[c->kind],
                    c->is_unsigned ? ", unsigned" : "", names[peer]);
     (void)snprintf(note, sizeof note, "%u threads%s; noise %.2f%s", scene->threads, scene->avx512 ? ", AVX-512" : "",
                    bench_noise(&scene->bench, &lanes[0]),
-                   peer == 1 && c->ask > 0 && !judged ? "; asked for with AVX-512 and two threads" : "");
+                   asked && !judged ? "; asked for with AVX-512 and two threads" : "");
     bench_row(&scene->bench, &(struct bench_row){.name = name,
                                                  .ours = speed(&scene->bench, &lanes[0]),
                                                  .peer = speed(&scene->bench, &lanes[peer]),
                                                  .peer_name = names[peer],
                                                  .unit = "ktx/s",
                                                  .more_is_better = true,
-                                                 .ask = judged ? BENCH_RATIO_AT_LEAST : BENCH_NO_ASK,
+                                                 .ask = asked ? BENCH_RATIO_AT_LEAST : BENCH_NO_ASK,
+                                                 .unjudged = !judged,
                                                  .bound = c->ask,
                                                  .wrong = wrong,
                                                  .note = note});
@@ -218,7 +219,7 @@ int main(void) {
     struct scene scene = {0};
     char text[512];
     bench_open(&scene.bench, "vm");
-    if (scene.bench.rounds > MOST_ROUNDS) scene.bench.rounds = MOST_ROUNDS; /* a block takes some 50 ms */
+    scene.bench.rounds = bench_rounds(&scene.bench, MOST_ROUNDS); /* a block takes some 50 ms */
     const char *why = open_scene(&scene, text, sizeof text);
     if (why)
         bench_row(&scene.bench, &(struct bench_row){.name = "blocks",

@@ -164,13 +164,14 @@ static void write_ratio(struct bench *bench, const struct scene *scene, double q
                    (double)scene->shared->bytes / (double)scene->shared->answers / 1024, ratio, control,
                    quiet_enough ? "" : ": skipped, the machine is too unquiet to tell");
     bench_row(bench, &(struct bench_row){.name = "keccak256, 20,000 messages a batch, 200 requests a second",
-                                         .ours = quiet_enough ? ratio * 1e9 / quiet_ns : NAN,
+                                         .ours = ratio * 1e9 / quiet_ns,
                                          .peer = 1e9 / quiet_ns,
                                          .peer_name = "nobody asks",
                                          .unit = "batches/s",
                                          .more_is_better = true,
                                          .ask = BENCH_RATIO_AT_LEAST,
                                          .bound = 0.99,
+                                         .unjudged = !quiet_enough,
                                          .note = note});
 }
 
@@ -210,7 +211,7 @@ int main(void) {
 
     bench_open(&bench, "watching");
     if (bench.slice_ns < SLICE_MS * UINT64_C(1000000)) bench.slice_ns = SLICE_MS * UINT64_C(1000000);
-    if (bench.rounds > ROUNDS) bench.rounds = ROUNDS;
+    bench.rounds = bench_rounds(&bench, ROUNDS);
     svmx_executor_t *executor;
     svmx_metrics_t *metrics = NULL;
     struct svmx_error error;

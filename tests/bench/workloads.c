@@ -13,7 +13,7 @@
 static struct virtual_batch product_of(uint64_t order) {
     const uint64_t tiles = (order + 127) / 128 * ((order + 31) / 32); /* as matmul_f32 is cut */
     return (struct virtual_batch){SVMX_OP_MATMUL_F32, tiles, order * order * order, 8 * order * order,
-                                  4 * order * order};
+                                  4 * order * order,  1};
 }
 
 struct virtual_batch batch_of(uint32_t op, double size) {
@@ -21,9 +21,9 @@ struct virtual_batch batch_of(uint32_t op, double size) {
     switch (op) {
     case SVMX_OP_MATMUL_F32: return product_of(n);
     case SVMX_OP_SHA256:
-    case SVMX_OP_KECCAK256: return (struct virtual_batch){op, n, 128 * n, 72 * n + 8, 32 * n};
-    case SVMX_OP_SIGMOID_F32: return (struct virtual_batch){op, n, n, 4 * n, 4 * n};
-    default: return (struct virtual_batch){op, n, n, 8 * n, 4 * n};
+    case SVMX_OP_KECCAK256: return (struct virtual_batch){op, n, 128 * n, 72 * n + 8, 32 * n, 1};
+    case SVMX_OP_SIGMOID_F32: return (struct virtual_batch){op, n, n, 4 * n, 4 * n, 1};
+    default: return (struct virtual_batch){op, n, n, 8 * n, 4 * n, 1};
     }
 }
 
@@ -98,9 +98,24 @@ static void make_drift(struct workload *workload, uint32_t batches) {
         (struct sim_changes){.count = 2, .list = {{batches / 8 * 3, 10}, {batches / 8 * 5 - 100, 1}}};
 }
 
+/* What a task costs by itself, where the model says nothing of it: the host places its arguments for either device. */
+static void put_tasks(struct workload *workload) {
+    static const uint32_t ops[] = {SVMX_OP_VEC_ADD_F32, SVMX_OP_SIGMOID_F32};
+    for (uint32_t side = 0; side < SIM_SIDES; side++)
+        if (workload->machine.sides[side].task_ns <= 0)
+            workload->machine.sides[side].task_ns = side == SIM_GPU ? 40 : 20;
+    for (uint32_t i = 0; i < 2; i++)
+        for (double times = 4; times <= 16; times *= 4) {
+            put(workload, ops[i], times);
+            put(workload, ops[i], times);
+            struct virtual_batch *many = &workload->list[workload->count - 1];
+            many->tasks = (uint32_t)many->units;
+        }
+}
+
 const char *workload_name(enum workload_kind kind) {
-    static const char *const names[WORKLOAD_KINDS] = {"steady", "bursty", "mixed operations", "size walk",
-                                                      "drift",  "noisy",  "cold start",       "24 submitters"};
+    static const char *const names[WORKLOAD_KINDS] = {"steady", "bursty",     "mixed operations", "size walk", "drift",
+                                                      "noisy",  "cold start", "24 submitters",    "many tasks"};
     return names[kind];
 }
 
@@ -136,6 +151,7 @@ void workload_make(struct workload *workload, enum workload_kind kind, const str
         for (double times = 0.5; times <= 8; times *= 4) put(workload, SVMX_OP_KECCAK256, times);
         workload->workload.submitters = 24;
         break;
+    case WORKLOAD_TASKS: put_tasks(workload); break;
     case WORKLOAD_STEADY:
     case WORKLOAD_KINDS: put(workload, SVMX_OP_MATMUL_F32, 4); break;
     }

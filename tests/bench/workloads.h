@@ -1,5 +1,5 @@
 /*
- * workloads.h: eight ways to keep a modelled machine busy, with sizes on both sides of its crossover points.
+ * workloads.h: nine ways to keep a modelled machine busy, with sizes on both sides of its crossover points.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +17,7 @@ enum workload_kind {
     WORKLOAD_NOISY,      /* a quarter of jitter, and one launch in fifty takes twenty times as long, on both devices */
     WORKLOAD_COLD,       /* five operations of eight sizes each, some fifty batches of each in all */
     WORKLOAD_CONTENTION, /* 24 submitters */
+    WORKLOAD_TASKS, /* the same units as one task and as tasks of one unit each, by turns: two operations, two sizes */
     WORKLOAD_KINDS
 };
 

@@ -293,6 +293,45 @@ else
     skip "modelled devices" "no sim backend" 6
 fi
 
+echo "# on a terminal"
+# Python's pty is a terminal; what is written there is kept as it comes, with the bar and what wipes it away.
+if [ -z "$python" ] || [ -n "${SVMX_TEST_RUNNER:-}" ]; then
+    skip "on a terminal" "no python3, or an emulator" 2
+else
+    rm -f "$csv"
+    called='svmx threshold-scan on a terminal'
+    "$python" -S -c "import os, pty, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+while True:
+    try:
+        data = os.read(terminal, 4096)
+    except OSError: # it has closed its end
+        break
+    if not data:
+        break
+    sys.stdout.buffer.write(data)
+sys.stdout.flush()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))" "$SVMX" threshold-scan --cpu scalar --policy cpu --op sum_f32,sha256 \
+        --sizes 1K,4K,16K --output "$csv" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    exits 0 && "$python" -S -c "import re, sys
+text = open('$work/out', newline='').read()
+bars = re.findall(r'\[([#.]{30})\] +(\d+) %', text)
+shares = [int(share) for hashes, share in bars]
+sys.exit(0 if len(bars) >= 6 and shares[0] == 0 and shares == sorted(shares) and shares[-1] == 100
+    and all(abs(hashes.count('#') - 0.3 * int(share)) <= 1.2 for hashes, share in bars)
+    and re.search(r'about \d+ s left', text) else 1)" 2>>"$work/err"
+    verdict "a bar that grows from 0 to 100 %, with the time that is left" $?
+    # As a terminal shows it: what was drawn over is gone.
+    "$python" -S -c "import re, sys
+lines = [line.rsplit('\x1b[K')[-1].rstrip('\r') for line in open('$work/out', newline='').read().split('\n')]
+sys.exit(0 if not any('%' in line for line in lines if line.startswith('[')) and sum(line.startswith('sum_f32 ') for line in lines) == 3
+    else 1)" 2>>"$work/err"
+    verdict "the bar is wiped away, and rows stand below one another" $?
+fi
+
 echo "# Ctrl-C"
 # interrupt SIGNAL: sends it to a scan that has written a row.
 interrupt() {

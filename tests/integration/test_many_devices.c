@@ -26,16 +26,20 @@ static char model_path[256];
 
 /* ---- devices ---- */
 
-static void write_model(const char *more) {
+static void write_model_of(const char *more, int devices) {
     FILE *file;
     const int fd = mkstemp(strcpy(model_path, "/tmp/svmx-test-XXXXXX"));
     cr_assert(fd >= 0 && (file = fdopen(fd, "w")));
     cr_assert(fprintf(file,
                       "name many\ncreate 0 ns\ndispatch 20 us\nupload 0 ns\nreadback 0 ns\n"
-                      "upload_rate 100 GB/s\nreadback_rate 100 GB/s\ndevices 4\nop * rate 100 work/ns\n"
+                      "upload_rate 100 GB/s\nreadback_rate 100 GB/s\ndevices %d\nop * rate 100 work/ns\n"
                       "cpu op * rate 1 work/ns\n%s",
-                      more) > 0);
+                      devices, more) > 0);
     cr_assert_eq(fclose(file), 0);
+}
+
+static void write_model(const char *more) {
+    write_model_of(more, DEVICES);
     cr_assert_eq(setenv("SUPERVM_SIM_MODEL", model_path, 1), 0);
 }
 
@@ -160,6 +164,50 @@ static struct seen compare(const char *what) {
 }
 
 /* ---- the same bytes ---- */
+
+/* A receipt has room for four devices, and the chosen one is always among them. The model is an option here: with the
+ * environment switched off that does not count, in which there is no such file. */
+Test(many_devices, a_receipt_has_the_chosen_one_among_its_candidates) {
+    enum { MANY = 6, UNITS = 4096 };
+    static float in[UNITS], out[UNITS];
+    struct svmx_error error;
+    const char *path = getenv("SVMX_TEST_BACKEND_PATH");
+    if (!path) cr_skip_test("SVMX_TEST_BACKEND_PATH does not say where backends are");
+    write_model_of("memory separate\n", MANY);
+    cr_assert_eq(setenv("SUPERVM_SIM_MODEL", "/no/such/model", 1), 0);
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = "+sim:many,stop",
+                                         .backend_path = path,
+                                         .profile = "off",
+                                         .cache_dir = "off",
+                                         .learn = "strict",
+                                         .timeout_ms = 60000,
+                                         .sim_model = model_path,
+                                         .flags = SVMX_OPEN_NO_ENVIRONMENT};
+    cr_assert_eq(svmx_open(&executor, &options, &error), SVMX_OK, "%s", error.text);
+    cr_assert_eq(svmx_device_count(executor), MANY + 1);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, UNITS), SVMX_OK);
+    for (uint32_t d = 0; d < MANY; d++) {
+        const struct svmx__load load = {UNITS, UNITS, 12 * UNITS};
+        const struct svmx__sample sample = {.compute_ns = d == MANY - 1 ? 1000 : 1000000 + d};
+        for (int i = 0; i < 5; i++)
+            cr_assert(svmx__model_learn(&executor->model, SVMX_OP_VEC_ADD_F32, d, &load, &sample));
+    }
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    cr_assert_eq(svmx_vec_add_f32(batch, out, in, in, UNITS), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert_eq(receipt.device, MANY - 1);
+    cr_assert_eq(receipt.candidate_count, 4);
+    for (uint32_t i = 0; i < 3; i++) {
+        cr_expect_eq(receipt.candidates[i].device, i);
+        cr_expect_eq(receipt.candidates[i].verdict, SVMX_SLOWER);
+    }
+    cr_expect_eq(receipt.candidates[3].device, MANY - 1);
+    cr_expect_eq(receipt.candidates[3].verdict, SVMX_CHOSEN);
+    cr_expect_eq(receipt.candidates[3].expected_ns, 1000);
+}
 
 Test(many_devices, the_same_bytes_under_every_cut) {
     static const struct {

@@ -106,6 +106,50 @@ Test(policies, of_a_batch) {
     cr_assert_eq(svmx_batch_set_policy(NULL, 0), SVMX_ERR_ARGUMENT);
 }
 
+/* `device` is what measurement would choose. */
+static void expect_bounds(uint64_t low, uint64_t high, uint32_t device) {
+    cr_assert_eq(svmx_batch_set_bounds(batch, low, high), SVMX_OK);
+    cr_expect_eq(run(1).device,
+                 ITEMS < low     ? SIMD
+                 : ITEMS >= high ? FAKE
+                                 : device,
+                 "%lu..%lu", (unsigned long)low, (unsigned long)high);
+}
+
+Test(policies, bounds_of_a_batch) {
+    open_with("auto");
+    takes(FAKE, 1);
+    takes(SIMD, 10);
+    expect_bounds(ITEMS + 1, ITEMS + 1, FAKE);
+    cr_expect_eq(run(2).device, FAKE, "a launch of two tasks has twice the units");
+    expect_bounds(ITEMS, ITEMS, FAKE);
+    expect_bounds(ITEMS + 1, UINT64_MAX, FAKE);
+    expect_bounds(ITEMS, UINT64_MAX, FAKE);
+    expect_bounds(0, UINT64_MAX, FAKE);
+    tear_down();
+    open_with("auto");
+    takes(FAKE, 10);
+    takes(SIMD, 1);
+    expect_bounds(0, ITEMS + 1, SIMD);
+    expect_bounds(1, ITEMS, SIMD);
+    cr_assert_eq(svmx_batch_set_policy(batch, SVMX_POLICY_CPU), SVMX_OK);
+    cr_expect_eq(run(1).device, SIMD, "bounds are of auto and split");
+    cr_assert_eq(svmx_batch_set_policy(batch, 0), SVMX_OK);
+    cr_expect_eq(run(1).device, FAKE, "they stay");
+    cr_assert_eq(svmx_batch_set_bounds(batch, 2, 1), SVMX_ERR_ARGUMENT);
+    cr_assert_eq(svmx_batch_set_bounds(NULL, 1, 2), SVMX_ERR_ARGUMENT);
+    cr_expect_eq(run(1).device, FAKE, "what is refused changes nothing");
+}
+
+Test(policies, bounds_of_a_batch_count_instead_of_the_executors) {
+    open_with("fixed:1");
+    cr_assert_eq(run(1).device, FAKE);
+    cr_assert_eq(svmx_batch_set_bounds(batch, ITEMS + 1, UINT64_MAX), SVMX_OK);
+    cr_expect_eq(run(1).device, SIMD);
+    cr_assert_eq(svmx_batch_set_bounds(batch, 0, 0), SVMX_OK);
+    cr_expect_eq(run(1).device, FAKE, "no more");
+}
+
 Test(policies, auto_follows_what_was_measured_and_says_so) {
     open_with("auto");
     takes(FAKE, 1);

@@ -94,6 +94,36 @@ class CompareBackends(suite.Suite):
         first = next(row for row in rows if row["backend"] == "levelzero" and row["size"] == "4096")
         self.assertAlmostEqual(float(first["speedup"]), 42.96 / 36.384, places=3)
 
+    def pairs(self, *scans):
+        out, _ = self.run_script("compare-backends", *scans, "--pairs-csv", "-")
+        return [
+            tuple(row[name] for name in ("op", "one", "other", "ahead", "crossover", "largest"))
+            for row in csv.DictReader(io.StringIO(out))
+        ]
+
+    def test_pairs_as_csv(self):
+        largest = str(made.SIZES[-1])
+        self.assertEqual(
+            self.pairs(*self.scans()),
+            [
+                ("vec_add_f32", "cpu", "opencl", "opencl", "16384", largest),
+                ("vec_add_f32", "cpu", "levelzero", "levelzero", "4096", largest),
+                ("vec_add_f32", "opencl", "levelzero", "opencl", "65536", largest),
+            ],
+        )
+        slow = self.put("slow.csv", made.text(made.curve(made.SIZES, 50, 0.02)))
+        self.assertEqual(self.pairs(slow), [("vec_add_f32", "cpu", "opencl", "cpu", str(made.SIZES[0]), largest)])
+        close = self.put("close.csv", made.text([made.row(1, 100, 98), made.row(2, 100, 101)]))
+        self.assertEqual(self.pairs(close), [("vec_add_f32", "cpu", "opencl", "", "", "2")])
+        apart = self.put("apart.csv", made.text([made.row(3, 100, 10, backend="levelzero", device="Arc")]))
+        self.assertIn(("vec_add_f32", "opencl", "levelzero", "", "", ""), self.pairs(close, apart))
+
+    def test_pairs_in_a_file_of_their_own(self):
+        out, _ = self.run_script("compare-backends", *self.scans(), "--pairs-csv", self.path("p.csv"))
+        self.assertTrue(self.get("p.csv").startswith("host,cpu,op,one,other,ahead,crossover,largest\n"))
+        self.assertTrue(out.startswith("# Backends on alpha"))
+        self.refuses("compare-backends", *self.scans(), "--csv", "-", "--pairs-csv", "-", said=["would mix"])
+
     def test_both_files(self):
         self.run_script("compare-backends", *self.scans(), "--csv", self.path("a.csv"), "--markdown", self.path("a.md"))
         self.assertTrue(self.get("a.csv").startswith("host,cpu,op,size,backend,"))

@@ -133,6 +133,7 @@ static inline void host_release(const struct svmx_host *base, void *memory) {
 
 static inline const char *host_option(const struct svmx_host *base, const char *key) {
     const struct test_host *host = (const struct test_host *)(uintptr_t)base;
+    if (strcmp(key, "sim_model") == 0) return getenv("SUPERVM_SIM_MODEL"); /* as the executor reads its settings */
     return strcmp(key, "select") == 0 && host->has_select ? host->select : NULL;
 }
 

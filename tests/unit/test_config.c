@@ -191,6 +191,21 @@ Test(config, limits_themselves_are_fine) {
     svmx__config_free(&config);
 }
 
+Test(config, the_model_of_sim_is_a_setting_like_any) {
+    struct svmx_options options = {.size = sizeof options, .flags = SVMX_OPEN_NO_ENVIRONMENT};
+    setenv("SUPERVM_SIM_MODEL", "/of/the/environment", 1);
+    struct svmx__config config = read_ok(&nothing);
+    cr_assert_str_eq(config.text[SVMX__SIM_MODEL], "/of/the/environment");
+    svmx__config_free(&config);
+    config = read_ok(&options);
+    cr_assert_str_eq(config.text[SVMX__SIM_MODEL], "", "the program wants none of the environment");
+    svmx__config_free(&config);
+    options.sim_model = "/of/the/program";
+    config = read_ok(&options);
+    cr_assert_str_eq(config.text[SVMX__SIM_MODEL], "/of/the/program");
+    svmx__config_free(&config);
+}
+
 Test(config, every_setting_can_be_shown) {
     struct svmx__config config = read_ok(&nothing);
     for (uint32_t i = 0; i < SVMX__SETTING_COUNT; i++) {

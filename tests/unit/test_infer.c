@@ -122,3 +122,70 @@ Test(infer, deep_and_wide_loads_help_each_other_out) {
     cr_assert_eq(cost.kind, SVMX__INFERRED); /* neither larger nor smaller: the nearest speaks */
     cr_assert_eq(cost.ns, 7000);
 }
+
+/* ---- order in two dimensions ---- */
+
+static void learn_at(uint32_t device, uint64_t units, uint64_t depth, uint64_t compute) {
+    const struct svmx__load load = {units, units * depth, 0};
+    const struct svmx__sample sample = {.setup_ns = 10, .compute_ns = compute};
+    for (int i = 0; i < 5; i++) cr_assert(svmx__model_learn(&model, OP, device, &load, &sample));
+}
+
+static double ns_at(uint32_t device, uint64_t units, uint64_t depth) {
+    const struct svmx__load load = {units, units * depth, 0};
+    struct svmx__cost cost;
+    svmx__model_cost(&model, OP, device, &load, &cost);
+    cr_expect_float_eq(cost.setup_ns + cost.transfer_ns + cost.compute_ns, cost.ns, 1e-3 * cost.ns);
+    cr_expect_geq(cost.p99_ns, cost.ns * (1 - 1e-9));
+    return cost.ns;
+}
+
+/* The later is believed, whichever is the larger. */
+Test(infer, of_two_measured_sizes_the_older_one_is_bent) {
+    learn_at(GPU, 1024, 1, 90);
+    learn_at(GPU, 4096, 1, 40);
+    cr_expect_float_eq(ns_at(GPU, 4096, 1), 50, 1e-3);
+    cr_expect_float_eq(ns_at(GPU, 1024, 1), 50, 1e-3, "measured before, and more than a larger one takes");
+    learn_at(GPU, 1024, 1, 90);
+    cr_expect_float_eq(ns_at(GPU, 1024, 1), 100, 1e-3);
+    cr_expect_float_eq(ns_at(GPU, 4096, 1), 100, 1e-3, "measured before, and less than a smaller one takes");
+    cr_expect_float_eq(ns_at(GPU, 2048, 1), 100, 1e-3, "and so what is between them");
+}
+
+Test(infer, sizes_that_are_neither_smaller_nor_larger_are_left_alone) {
+    learn_at(GPU, 1024, 4, 990);
+    learn_at(GPU, 4096, 1, 90);
+    cr_expect_float_eq(ns_at(GPU, 1024, 4), 1000, 1e-3, "fewer units, but more work in each");
+    cr_expect_float_eq(ns_at(GPU, 4096, 1), 100, 1e-3);
+    cr_expect_geq(ns_at(GPU, 4096, 4), 1000, "larger than both");
+    cr_expect_leq(ns_at(GPU, 1024, 1), 100 + 1e-3, "smaller than both");
+}
+
+/* Any samples in any order: no size costs less than one that has neither more units nor more work in each. */
+Test(infer, order_holds_in_both_dimensions_whatever_was_measured) {
+    enum { SIDE = 6, ROUNDS = 200 };
+    uint64_t state = 1;
+    for (int round = 0; round < ROUNDS; round++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const struct svmx__load load = {UINT64_C(1) << (state >> 33) % SIDE * 2,
+                                        (UINT64_C(1) << (state >> 33) % SIDE * 2) << (state >> 41) % SIDE, 0};
+        const struct svmx__sample sample = {.compute_ns = 100 + (state >> 45) % 10000};
+        (void)svmx__model_learn(&model, OP, GPU, &load, &sample);
+        double ns[SIDE][SIDE];
+        bool known[SIDE][SIDE];
+        for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+            struct svmx__cost cost;
+            const struct svmx__load at = {UINT64_C(1) << 2 * (i / SIDE), (UINT64_C(1) << 2 * (i / SIDE)) << i % SIDE,
+                                          0};
+            svmx__model_cost(&model, OP, GPU, &at, &cost);
+            ns[i / SIDE][i % SIDE] = cost.ns;
+            known[i / SIDE][i % SIDE] = cost.kind == SVMX__MEASURED;
+        }
+        for (uint32_t i = 0; i < SIDE * SIDE; i++)
+            for (uint32_t k = 0; k < SIDE * SIDE; k++)
+                if (i / SIDE <= k / SIDE && i % SIDE <= k % SIDE &&
+                    (known[i / SIDE][i % SIDE] || known[k / SIDE][k % SIDE]))
+                    cr_assert_leq(ns[i / SIDE][i % SIDE], ns[k / SIDE][k % SIDE] + 1e-6, "round %d: %u, %u", round, i,
+                                  k);
+    }
+}

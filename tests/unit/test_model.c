@@ -48,6 +48,25 @@ Test(model, a_cell_has_units_and_the_work_in_each) {
     cr_assert_eq(svmx__cell_load(wide).work, 1 << 20);
 }
 
+static uint32_t cell_with(uint64_t units, uint64_t work, uint32_t tasks) {
+    const struct svmx__load load = svmx__load_of(units, work, 12 * units, tasks);
+    cr_expect_eq(load.units, units);
+    cr_expect_eq(load.bytes, 12 * units);
+    return svmx__cell_of(load.units, load.work);
+}
+
+Test(model, many_tasks_of_next_to_nothing_are_another_load) {
+    const uint32_t one = cell_with(10000, 10000, 1);
+    cr_expect_eq(one, svmx__cell_of(10000, 10000), "one task is as large as its units");
+    cr_expect_neq(cell_with(10000, 10000, 10000), one, "a task for each unit is more");
+    cr_expect_eq(cell_with(10000, 10000, 2), one);
+    cr_expect_eq(cell_with(10000, 10000, 100), one, "tasks of a hundred units are not");
+    cr_expect_eq(cell_with(10000, 1280000, 10000), cell_with(10000, 1280000, 1), "nor tasks of one message each");
+    cr_expect_eq(cell_with(1, 1, 1), 0);
+    cr_expect_eq(cell_with(UINT32_MAX, UINT32_MAX, UINT32_MAX),
+                 svmx__cell_of(UINT32_MAX, UINT64_C(64) * (UINT32_MAX - 1)));
+}
+
 Test(model, cells_are_powers_of_two_and_end_somewhere) {
     cr_assert_eq(svmx__cell_of(1025, 1025), svmx__cell_of(2048, 2048));
     cr_assert_neq(svmx__cell_of(1024, 1024), svmx__cell_of(1025, 1025));

@@ -182,6 +182,7 @@ static void all_built(void) {
 
 static uint32_t routed_by(uint32_t policy) {
     ours_batch.policy = policy;
+    ours_batch.decides = policy != 0;
     const uint32_t device = routed();
     cr_assert_eq(part.policy, policy);
     return device;

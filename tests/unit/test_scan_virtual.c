@@ -26,14 +26,31 @@ static const struct scan_task *loaded;
 
 static bool is_product(const struct scan_op *op) { return op->measure == SCAN_SIDE; }
 
+/* Tiles of 128 by 32 (src/ops/matmul_f32.c). */
+static struct sim_load product_of(uint64_t n) {
+    return (struct sim_load){
+        .units = (n + 127) / 128 * ((n + 31) / 32), .work = n * n * n, .bytes_in = 8 * n * n, .bytes_out = 4 * n * n};
+}
+
+/* Messages of 32 bytes, with offsets: 64 of work for each beside its bytes (src/ops/messages.c). */
+static struct sim_load messages_of(uint64_t bytes) {
+    const uint64_t n = bytes / 32;
+    return (struct sim_load){.units = n, .work = bytes + 64 * n, .bytes_in = bytes + 8 * (n + 1), .bytes_out = 32 * n};
+}
+
+static struct sim_load vectors_of(uint64_t n, uint64_t inputs) {
+    return (struct sim_load){.units = n, .work = n, .bytes_in = 4 * inputs * n, .bytes_out = 4 * n};
+}
+
+/* As a real task of that size is. */
 static struct sim_load load_of(const struct scan_op *op, uint64_t size) {
-    const uint64_t items = is_product(op) ? size * size : size;
-    return (struct sim_load){.op = op->op.name,
-                             .units = items,
-                             .work = is_product(op) ? size * size * size : size,
-                             .bytes_in = 8 * items,
-                             .bytes_out = 4 * items,
-                             .tasks = 1};
+    struct sim_load load = is_product(op)                ? product_of(size)
+                           : op->measure == SCAN_BYTES   ? messages_of(size)
+                           : strstr(op->op.name, "vec_") ? vectors_of(size, 2)
+                                                         : vectors_of(size, 1);
+    load.op = op->op.name;
+    load.tasks = 1;
+    return load;
 }
 
 static uint64_t cost_ns(enum sim_side side, const struct scan_op *op, uint64_t size, struct sim_random *random,
@@ -138,6 +155,28 @@ Test(scan_virtual, a_model_whose_crossovers_are_known) {
     model_take("rtx4090-wgpu");
     cr_expect_eq(scan(&ops[3]).size, 256); /* 3.19 ms against 9.6 ms; at 128: 3.04 against 1.16 */
     cr_expect_not(scan(&ops[0]).found, "its bus is slower than the CPU adds");
+}
+
+/*
+ * Of `integrated` by hand, ns, against 0.9 of the CPU; memory is shared, so nothing is copied. The GPU has 8,005 for a launch
+ * of one task, the CPU 1,020.
+ *   vec_add_f32   8,005 + n / 8    918 + 0.9 n / 4      equal at n = 70,870:  131,072 wins, 65,536 does not
+ *   sigmoid_f32   8,005 + n / 5    918 + 0.9 n / 1.5    equal at n = 17,718:  32,768
+ *   keccak256     8,005 + 39,322   918 + 57.6 n         equal at n = 806 messages of 32 bytes, of less than 2,048, which
+ *                                                       fill its lanes: 1,024 of them, 32,768 bytes
+ *   matmul_f32    8,005 + m / 400  918 + 0.9 m / 120    equal at m = 1,417,400, of order 112.3:  128
+ * Of `pcie4-discrete` matmul_f32: 25,002 + n^2 / 2 + n^3 / 15,000 against 918 + 0.9 n^3 / 300: at 256 58,888 against 51,250,
+ * at 512 165,022 against 403,571.
+ */
+Test(scan_virtual, crossovers_computed_by_hand) {
+    model_take("integrated");
+    cr_expect_eq(scan(&ops[0]).size, 131072);
+    cr_expect_eq(scan(&ops[1]).size, 32768);
+    cr_expect_eq(scan(&ops[2]).size, 32768);
+    cr_expect_eq(scan(&ops[3]).size, 128);
+    model_take("pcie4-discrete");
+    cr_expect_eq(scan(&ops[3]).size, 512);
+    cr_expect_not(scan(&ops[0]).found, "12 bytes at 24 GB/s take longer than the CPU adds");
 }
 
 Test(scan_virtual, noise_turns_nothing_that_is_decided) {
