@@ -76,6 +76,19 @@ static void hash(struct writer *writer) {
     put_op(writer, OP_KECCAK256);
 }
 
+/* All that the call answered; now and then some bytes that may not be there, which fails. */
+static void take_answer(struct writer *writer) {
+    if (dice_below(writer->dice, 12)) {
+        put_op(writer, OP_RETURNDATASIZE);
+        put_op(writer, OP_PUSH0);
+    } else {
+        push_byte(writer, (unsigned)dice_below(writer->dice, 33));
+        push_byte(writer, (unsigned)dice_below(writer->dice, 8));
+    }
+    push_byte(writer, place(writer));
+    put_op(writer, OP_RETURNDATACOPY);
+}
+
 static void call(struct writer *writer) {
     static const uint8_t targets[] = {PRECOMPILE_ECRECOVER, PRECOMPILE_SHA256, PRECOMPILE_SHA256, PRECOMPILE_IDENTITY};
     static const uint8_t ops[] = {OP_STATICCALL, OP_DELEGATECALL, OP_CALL, OP_CALLCODE};
@@ -89,6 +102,7 @@ static void call(struct writer *writer) {
                                                    : (unsigned)dice_below(writer->dice, 14));
     put_op(writer, OP_GAS);
     put_op(writer, op);
+    if (dice_below(writer->dice, 2)) take_answer(writer);
 }
 
 static void look_around(struct writer *writer, const uint8_t (*addresses)[20], size_t address_count) {

@@ -14,7 +14,8 @@ const struct run_options run_defaults = {
     .limits = {.requests = 4096, .bytes = (size_t)4 << 20, .deadline_ns = UINT64_C(2000000)}};
 
 static enum svmx_status run_parts(struct batcher *batcher, svmx_executor_t *executor, const struct block *block,
-                                  const struct run_options *options, struct outcome *outcome) {
+                                  const struct run_options *options, struct outcome *outcome,
+                                  struct svmx_error *error) {
     const struct vm_world world = {.block = block,
                                    .state = &outcome->state,
                                    .prepared = outcome->prepared,
@@ -27,8 +28,8 @@ static enum svmx_status run_parts(struct batcher *batcher, svmx_executor_t *exec
     if (status == SVMX_OK && options->mode == RUN_BATCHED)
         status = schedule_batched(batcher, &world, outcome->vms, options->in_flight);
     if (status == SVMX_OK && options->mode == RUN_THREADS)
-        status =
-            schedule_threads(executor, &world, outcome->prepared, outcome->vms, options->threads, &outcome->counts);
+        status = schedule_threads(executor, &world, outcome->prepared, outcome->vms, options->threads, &outcome->counts,
+                                  error);
     if (status == SVMX_OK) status = settle_block(batcher, &world, outcome->vms, &outcome->state, &outcome->again);
     if (status != SVMX_OK) return status;
     outcome->changes = after_changes(&outcome->state, &outcome->change_count);
@@ -62,12 +63,13 @@ enum svmx_status block_run(svmx_executor_t *executor, const struct block *block,
     memset(outcome->vms, 0, outcome->count * sizeof *outcome->vms);
     outcome->prepared = memory_resize(NULL, outcome->count, sizeof *outcome->prepared);
     state_init(&outcome->state, block);
-    status = run_parts(&batcher, executor, block, options, outcome);
+    struct svmx_error theirs = {SVMX_OK, ""}; /* of threads with batches of their own */
+    status = run_parts(&batcher, executor, block, options, outcome, &theirs);
     if (status == SVMX_OK)
         add_up(outcome, &batcher.counts);
     else
         (void)snprintf(error->text, sizeof error->text, "%s: %.400s", svmx_status_name(status),
-                       svmx_batch_error(batcher.batch));
+                       theirs.status != SVMX_OK ? theirs.text : svmx_batch_error(batcher.batch));
     batcher_close(&batcher);
     if (status != SVMX_OK) outcome_free(outcome);
     return status;

@@ -94,10 +94,19 @@ struct team {
     struct prepared *prepared;
     struct vm *vms;
     atomic_size_t next; /* relaxed: a number is all that is shared */
-    atomic_int status;  /* relaxed, read after pthread_join: the last error */
     pthread_mutex_t lock;
-    struct batcher_counts *counts; /* under lock */
+    struct batcher_counts *counts; /* under lock, as what follows */
+    struct svmx_error *error;      /* of the first that failed */
 };
+
+static void note_failure(struct team *team, enum svmx_status status, const char *text) {
+    (void)pthread_mutex_lock(&team->lock);
+    if (team->error->status == SVMX_OK) {
+        team->error->status = status;
+        (void)snprintf(team->error->text, sizeof team->error->text, "%s", text);
+    }
+    (void)pthread_mutex_unlock(&team->lock);
+}
 
 static void add_counts(struct team *team, const struct batcher_counts *mine) {
     (void)pthread_mutex_lock(&team->lock);
@@ -118,22 +127,26 @@ static void *work(void *user) {
         if (status == SVMX_OK && !team->prepared[number].refusal)
             status = schedule_alone(&batcher, team->world, &team->vms[number], number);
     }
-    if (status != SVMX_OK) atomic_store_explicit(&team->status, (int)status, memory_order_relaxed);
+    if (status != SVMX_OK)
+        note_failure(team, status, batcher.batch ? svmx_batch_error(batcher.batch) : "no batch could be made");
     add_counts(team, &batcher.counts);
     batcher_close(&batcher);
     return NULL;
 }
 
 enum svmx_status schedule_threads(svmx_executor_t *executor, const struct vm_world *world, struct prepared *prepared,
-                                  struct vm *vms, uint32_t threads, struct batcher_counts *counts) {
-    struct team team = {.executor = executor, .world = world, .prepared = prepared, .vms = vms, .counts = counts};
+                                  struct vm *vms, uint32_t threads, struct batcher_counts *counts,
+                                  struct svmx_error *error) {
+    struct team team = {
+        .executor = executor, .world = world, .prepared = prepared, .vms = vms, .counts = counts, .error = error};
     pthread_t *ids = memory_resize(NULL, threads, sizeof *ids);
     uint32_t started = 0;
+    error->status = SVMX_OK;
     (void)pthread_mutex_init(&team.lock, NULL);
     while (started < threads && pthread_create(&ids[started], NULL, work, &team) == 0) started++;
     if (started == 0) (void)work(&team); /* without threads: this one */
     while (started > 0) (void)pthread_join(ids[--started], NULL);
     (void)pthread_mutex_destroy(&team.lock);
     free(ids);
-    return (enum svmx_status)atomic_load_explicit(&team.status, memory_order_relaxed);
+    return error->status;
 }

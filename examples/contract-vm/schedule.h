@@ -19,9 +19,11 @@
 enum svmx_status schedule_batched(struct batcher *batcher, const struct vm_world *world, struct vm *vms,
                                   size_t in_flight);
 
-/* The threads find out what is known before a transaction as well: `prepared` is world->prepared, and not yet filled. */
+/* The threads find out what is known before a transaction as well: `prepared` is world->prepared, and not yet filled. Each has
+ * a batch of its own, which is gone afterwards: `error` gets what the first that failed had to say. */
 enum svmx_status schedule_threads(svmx_executor_t *executor, const struct vm_world *world, struct prepared *prepared,
-                                  struct vm *vms, uint32_t threads, struct batcher_counts *counts);
+                                  struct vm *vms, uint32_t threads, struct batcher_counts *counts,
+                                  struct svmx_error *error);
 
 /* One transaction to its end, every request at once. Used by settle.c as well. */
 enum svmx_status schedule_alone(struct batcher *batcher, const struct vm_world *world, struct vm *vm, size_t number);

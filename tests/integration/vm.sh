@@ -1,9 +1,10 @@
 #!/bin/sh
 # vm.sh: the command contract-vm from outside: sample blocks have the roots that are written beside them in every mode, what
-# it makes is the same for the same seed, and what it says when something is wrong; and, where there is pyrevm, a comparison
-# with revm.
+# it makes is the same for the same seed, on every backend, and what it says when something is wrong; and, where there is pyrevm
+# or PyPI has it, a comparison with revm.
 #
-# SVMX_VM_DIFFERENTIAL is how many random blocks are compared with revm.
+# SVMX_VM_DIFFERENTIAL is how many random blocks are compared with revm. PYTHON says which Python has pyrevm; where that has none
+# it is installed into the build folder, once.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
@@ -81,6 +82,52 @@ else
     skipped=$((skipped + 1))
 fi
 
+# ---- on every backend ----------------------------------------------------------------------------------------------------
+
+# on_backend NAME SELECTION BLOCK...: the roots are those of ROOTS
+on_backend() {
+    backend=$1 selection=$2
+    shift 2
+    if ! SUPERVM_BACKENDS=+$selection,stop vm run "$work/empty" >"$work/out" 2>"$work/err"; then
+        echo "skipped: sample blocks on $backend: $(head -n 1 "$work/err")"
+        skipped=$((skipped + 1))
+        return
+    fi
+    for name; do
+        SUPERVM_BACKENDS=+$selection,stop SUPERVM_TIMEOUT_MS=60000 vm run "$blocks/$name.json" >"$work/text" 2>"$work/err"
+        verdict "run $name on $backend" $?
+        grep "^$name " "$blocks/ROOTS" |
+            while read -r _ gas results changes; do
+                printf 'gas       %s\nresults   %s\nchanges   %s\n' "$gas" "$results" "$changes"
+            done >"$work/wanted"
+        grep -E '^(gas|results|changes) ' "$work/text" >"$work/got"
+        same "$name on $backend: gas and roots are those of ROOTS" "$work/wanted" "$work/got"
+    done
+}
+
+if [ "$signs" = yes ]; then
+    printf '{}' >"$work/empty"
+    names=$(cut -d' ' -f1 "$blocks/ROOTS")
+    # shellcheck disable=SC2086
+    on_backend simd simd $names
+    # shellcheck disable=SC2086
+    on_backend sim sim:integrated $names
+    case ${SVMX_TEST_SANITIZER:-} in
+    *thread*) echo "skipped: sample blocks on PoCL and Level Zero: the thread sanitizer does not know PoCL's threads" && skipped=$((skipped + 2)) ;;
+    *)
+        vendors=${OCL_ICD_VENDORS-}
+        OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
+        export OCL_ICD_VENDORS
+        on_backend opencl opencl mixed
+        OCL_ICD_VENDORS=$vendors
+        ZE_ENABLE_ALT_DRIVERS=$build/tests/drivers/ze_cpu/ze_cpu.so
+        export ZE_ENABLE_ALT_DRIVERS
+        on_backend levelzero levelzero:0 mixed
+        unset ZE_ENABLE_ALT_DRIVERS
+        ;;
+    esac
+fi
+
 # ---- unsigned, as well ---------------------------------------------------------------------------------------------------
 
 for kind in transfers hashes signatures mixed conflicts random; do
@@ -149,8 +196,16 @@ fi
 
 # ---- revm ----------------------------------------------------------------------------------------------------------------
 
-python=${PYTHON:-python3}
-if [ "$signs" = no ] || [ -n "${SVMX_TEST_RUNNER:-}" ] || ! "$python" -c 'import pyrevm' 2>"$work/err"; then
+# A Python with pyrevm: that which is there, or one of the build folder, if PyPI answers.
+python=${PYTHON:-python3} venv=$build/tests/run/pyrevm
+find_pyrevm() {
+    "$python" -c 'import pyrevm' 2>"$work/err" && return
+    python=$venv/bin/python
+    "$python" -c 'import pyrevm' 2>"$work/err" && return
+    /usr/bin/python3 -m venv "$venv" >"$work/err" 2>&1 || return
+    timeout 120 "$venv/bin/pip" install --quiet --disable-pip-version-check --retries 0 --timeout 5 pyrevm >"$work/err" 2>&1
+}
+if [ "$signs" = no ] || [ -n "${SVMX_TEST_RUNNER:-}" ] || ! find_pyrevm; then
     echo "skipped: no comparison with revm: it needs libsecp256k1 and pyrevm (pip install pyrevm; PYTHON says which Python)"
     skipped=$((skipped + 1))
 else

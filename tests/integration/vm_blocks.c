@@ -1,9 +1,11 @@
 /*
  * vm_blocks.c: blocks run one transaction after another, in batches and by threads have one outcome: results, gas, logs,
- * output, changes and roots, to the bit; on the reference code, on SIMD and on OpenCL (PoCL).
+ * output, changes and roots, to the bit; on the reference code, on SIMD, on a modelled GPU (sim), on OpenCL (PoCL) and on Level
+ * Zero (the test driver, which computes on the CPU).
  *
- * Blocks of every kind, and 10,000 random ones of three transactions that disturb each other; SVMX_VM_BLOCKS says another
- * number, and under a sanitizer it is 1,000. What every block is compared with is its serial run on the reference code.
+ * Blocks of every kind, three of thousands of transactions, and 10,000 random ones of three transactions that disturb each
+ * other, fewer on the last three; SVMX_VM_BLOCKS says another number, and under a sanitizer it is 1,000. What every block is
+ * compared with is its serial run on the reference code.
  *
  * A plain program, so that it runs under the thread sanitizer as well. Ends with `N passed, N failed, N skipped`.
  *
@@ -12,11 +14,12 @@
 #include "../../examples/contract-vm/generate.h"
 #include "../../examples/contract-vm/run.h"
 #include "../../examples/contract-vm/sign.h"
+#include "../drivers/ze_cpu/use.h"
 
 #include <svmx/ops.h>
 #include <unistd.h>
 
-enum { SHOWN = 5, KIND_COUNT = 40, RANDOM_COUNT = 3 };
+enum { SHOWN = 5, KIND_COUNT = 40, RANDOM_COUNT = 3, FEWER = 20, PATIENCE_MS = 120000 };
 
 static const char pocl[] = "/etc/OpenCL/vendors/pocl.icd";
 
@@ -115,30 +118,50 @@ static bool generate(enum block_kind kind, size_t count, uint64_t seed, bool is_
 
 /* ---- many --------------------------------------------------------------------------------------------------------- */
 
-static bool kind_agrees(svmx_executor_t *executor, enum block_kind kind) {
-    const struct run_options serial = in_mode(RUN_SERIAL);
+enum modes { ALL_MODES, BATCHES, BATCHES_AND_THREADS };
+
+static bool kind_agrees(svmx_executor_t *executor, enum block_kind kind, size_t count, enum modes modes) {
+    const struct run_options serial = in_mode(RUN_SERIAL), batched = in_mode(RUN_BATCHED),
+                             threads = in_mode(RUN_THREADS);
     struct block block;
     struct outcome wanted;
-    if (!generate(kind, KIND_COUNT, 7, false, &block)) return false;
+    if (!generate(kind, count, 7, false, &block)) return false;
     bool good = run(reference, &block, &serial, &wanted);
     if (good) {
-        good = all_agree(executor, &block, &wanted);
+        good = modes == ALL_MODES ? all_agree(executor, &block, &wanted) : agrees(executor, &block, &batched, &wanted);
+        if (modes == BATCHES_AND_THREADS) good = good && agrees(executor, &block, &threads, &wanted);
         outcome_free(&wanted);
     }
     block_free(&block);
     return good;
 }
 
-/* Mostly unsigned, to be quick. A quarter of them is run in all modes. */
+/* More than are in flight at a time, and batches that get full. By threads, each call is a launch: for the CPU. */
+static void large_blocks(svmx_executor_t *executor, const char *backend) {
+    const enum modes modes = executor == reference || strcmp(backend, "simd") == 0 ? BATCHES_AND_THREADS : BATCHES;
+    static const struct {
+        enum block_kind kind;
+        size_t count;
+    } large[] = {{BLOCK_TRANSFERS, 3000}, {BLOCK_CONFLICTS, 2500}, {BLOCK_RANDOM, 2000}};
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        char what[48];
+        (void)snprintf(what, sizeof what, "%zu %s", large[i].count, block_kind_names[large[i].kind]);
+        check(kind_agrees(executor, large[i].kind, large[i].count, modes), what, backend);
+    }
+}
+
+/* Mostly unsigned, to be quick. A quarter of them is run serially as well, and a sixteenth by threads. */
 static bool random_agrees(svmx_executor_t *executor, uint64_t seed) {
-    const struct run_options serial = in_mode(RUN_SERIAL), batched = in_mode(RUN_BATCHED);
+    const struct run_options serial = in_mode(RUN_SERIAL), batched = in_mode(RUN_BATCHED),
+                             threads = in_mode(RUN_THREADS);
     struct block block;
     struct outcome wanted;
     if (!generate(BLOCK_RANDOM, RANDOM_COUNT, seed, seed % 16 != 0, &block)) return false;
     bool good = run(reference, &block, &serial, &wanted);
     if (good) {
         good = agrees(executor, &block, &batched, &wanted) &&
-               (seed % 4 != 1 || agrees(executor, &block, &serial, &wanted));
+               (seed % 4 != 1 || agrees(executor, &block, &serial, &wanted)) &&
+               (seed % 16 != 2 || agrees(executor, &block, &threads, &wanted));
         outcome_free(&wanted);
     }
     block_free(&block);
@@ -153,13 +176,15 @@ static uint64_t rounds(void) {
     return sanitizer && *sanitizer ? 1000 : 10000;
 }
 
-static void all_blocks(svmx_executor_t *executor, const char *backend) {
+static void all_blocks(svmx_executor_t *executor, const char *backend, uint64_t seeds) {
     unsigned long long bad = 0;
     for (int kind = 0; kind < BLOCK_KINDS; kind++)
-        check(kind_agrees(executor, (enum block_kind)kind), block_kind_names[kind], backend);
-    for (uint64_t seed = 0; seed < rounds(); seed++) bad += !random_agrees(executor, seed);
+        check(kind_agrees(executor, (enum block_kind)kind, KIND_COUNT, ALL_MODES), block_kind_names[kind], backend);
+    large_blocks(executor, backend);
+    for (uint64_t seed = 0; seed < seeds; seed++) bad += !random_agrees(executor, seed);
     check(bad == 0, "random blocks", backend);
-    printf("%s: %llu random blocks, %llu differ\n", backend, (unsigned long long)rounds(), bad);
+    printf("%s: %llu random blocks, %llu differ\n", backend, (unsigned long long)seeds, bad);
+    (void)fflush(stdout);
 }
 
 /* ---- backends ------------------------------------------------------------------------------------------------------ */
@@ -169,14 +194,33 @@ static void skip(const char *backend, const char *why) {
     printf("skipped: %s: %s\n", backend, why);
 }
 
-/* Its own device must have worked: an answer of the reference code proves nothing. */
-static void on_backend(const char *backend) {
-    char only[32];
-    const struct svmx_options options = {.size = sizeof options, .backends = only, .policy = "order", .threads = 2};
+static const uint32_t used_ops[] = {SVMX_OP_KECCAK256, SVMX_OP_SHA256, SVMX_OP_ECRECOVER,
+                                    SVMX_OP_MERKLE_ROOT_KECCAK256};
+enum { USED_OPS = sizeof used_ops / sizeof *used_ops };
+
+/* Each operation was computed by the backend's own device: an answer of the reference code proves nothing. */
+static void check_parts(const svmx_executor_t *executor, const char *backend) {
+    static const char *const names[USED_OPS] = {"its device hashed", "its device hashed by sha256",
+                                                "its device recovered", "its device made roots"};
+    for (int i = 0; i < USED_OPS; i++) {
+        struct svmx_op_stats stats = {.size = sizeof stats};
+        check(svmx_op_stats_get(executor, used_ops[i], 0, &stats) == SVMX_OK && stats.parts > 0, names[i], backend);
+    }
+}
+
+/* `wish`: the backend, or one of its devices, as SUPERVM_BACKENDS names it. */
+static void on_backend(const char *backend, const char *wish, uint64_t seeds) {
+    char only[64];
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = only,
+                                         .policy = "order",
+                                         .threads = 2,
+                                         .timeout_ms = PATIENCE_MS,
+                                         .timeout_min_ms = PATIENCE_MS};
     svmx_executor_t *executor;
     struct svmx_error error;
     struct svmx_device device = {.size = sizeof device};
-    (void)snprintf(only, sizeof only, "%s,stop", backend);
+    (void)snprintf(only, sizeof only, "%s,stop", wish);
     if (svmx_open(&executor, &options, &error) != SVMX_OK) {
         skip(backend, error.text);
         return;
@@ -184,12 +228,9 @@ static void on_backend(const char *backend) {
     if (svmx_device_get(executor, 0, &device) != SVMX_OK || strcmp(device.backend, backend) != 0) {
         skip(backend, "it has no device here");
     } else {
-        (void)svmx_prewarm(executor, SVMX_OP_KECCAK256, 100);
-        (void)svmx_prewarm(executor, SVMX_OP_SHA256, 100);
-        (void)svmx_prewarm(executor, SVMX_OP_MERKLE_ROOT_KECCAK256, 100);
-        all_blocks(executor, backend);
-        check(svmx_device_get(executor, 0, &device) == SVMX_OK && device.tasks > rounds(), "its device worked",
-              backend);
+        for (int i = 0; i < USED_OPS; i++) (void)svmx_prewarm(executor, used_ops[i], 100);
+        all_blocks(executor, backend, seeds);
+        check_parts(executor, backend);
     }
     svmx_close(executor);
 }
@@ -202,7 +243,17 @@ static void on_pocl(void) {
         skip("opencl", "there is no PoCL (package pocl-opencl-icd)");
     } else {
         (void)setenv("OCL_ICD_VENDORS", pocl, 1);
-        on_backend("opencl");
+        on_backend("opencl", "opencl", rounds());
+    }
+}
+
+static void on_levelzero(void) {
+    const char *why = ze_cpu_missing();
+    if (why) {
+        skip("levelzero", why);
+    } else {
+        ze_cpu_use("vm_blocks");
+        on_backend("levelzero", "levelzero:0", rounds() / FEWER);
     }
 }
 
@@ -214,9 +265,11 @@ int main(void) {
         return 0;
     }
     if (svmx_open(&reference, &none, &error) != SVMX_OK) return (void)fprintf(stderr, "%s\n", error.text), 1;
-    all_blocks(reference, "reference");
-    on_backend("simd");
+    all_blocks(reference, "reference", rounds());
+    on_backend("simd", "simd", rounds());
+    on_backend("sim", "sim:integrated", rounds() / FEWER);
     on_pocl();
+    on_levelzero();
     svmx_close(reference);
     printf("%u passed, %u failed, %u skipped\n", tally.passed, tally.failed, tally.skipped);
     return tally.failed > 0;

@@ -197,3 +197,20 @@ Test(vm_opcodes, data) {
     expect_value("6021 51 50 59", "60"); /* the word at 33 ends in the third */
     expect_failure("6001 5f 5f 3e", "behind the end of the return data");
 }
+
+/* IDENTITY of the word at 0, all of it; then what it gave. EIP-211. */
+#define ANSWER COUNT "5f 5f 6020 5f 6004 5a fa 50"
+Test(vm_opcodes, returndatacopy) {
+    expect_value(ANSWER "3d", "20");
+    expect_value(ANSWER "6004 6002 6040 3e 6040 51",
+                 "0203040500000000000000000000000000000000000000000000000000000000");
+    expect_value(ANSWER "3d 5f 6021 3e 6021 51", "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f");
+    expect_value(ANSWER "5f 6020 5f 3e 59", "20"); /* nothing, from the very end on, and no memory for it */
+    expect_failure(ANSWER "6001 6020 5f 3e", "behind the end of the return data");
+    expect_failure(ANSWER "5f 6021 5f 3e", "behind the end of the return data");
+    expect_failure(ANSWER "6001" PUSH ONES "5f 3e", "behind the end of the return data");
+    /* three words of memory, of which one is there: 3 and 3 a word copied, and 2 more words */
+    cr_expect_eq(gas_of(ANSWER "6020 5f 6040 3e") - gas_of(ANSWER), 3 + 2 + 3 + 3 + 3 + 6);
+    /* what a call answered is gone with the next one */
+    expect_value(ANSWER "5f 5f 5f 5f 6004 5a fa 3d", "00");
+}

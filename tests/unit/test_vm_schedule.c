@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "../../examples/contract-vm/generate.h"
+#include "../../examples/contract-vm/schedule.h"
 #include "vm_fixture.h"
 
 enum { COUNT = 20 };
@@ -133,5 +134,30 @@ Test(vm_schedule, a_refused_batch_stops_the_block) {
         cr_expect_neq(block_run(without, &made, &run, &outcome, &error), SVMX_OK);
         cr_expect_gt(strlen(error.text), 20, "\"%s\"", error.text);
     }
+    svmx_close(without);
+}
+
+/* Threads have batches of their own: what one of them had to say is not lost with it. */
+Test(vm_schedule, threads_that_fail_say_why) {
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = "none",
+                                         .backend_path = "/nonexistent",
+                                         .policy = "gpu",
+                                         .flags = SVMX_OPEN_NO_ENVIRONMENT};
+    svmx_executor_t *without;
+    struct svmx_error error = {SVMX_OK, ""};
+    struct batcher_counts counts = {0};
+    struct prepared prepared[COUNT];
+    struct vm vms[COUNT] = {0};
+    struct state state;
+    cr_assert_eq(svmx_open(&without, &options, &error), SVMX_OK, "%s", error.text);
+    state_init(&state, &made);
+    const struct vm_world world = {.block = &made, .state = &state, .prepared = prepared};
+    const enum svmx_status status = schedule_threads(without, &world, prepared, vms, 3, &counts, &error);
+    cr_expect_neq(status, SVMX_OK);
+    cr_expect_eq(error.status, status);
+    cr_expect_not_null(strstr(error.text, "gpu"), "\"%s\"", error.text);
+    for (int i = 0; i < COUNT; i++) vm_free(&vms[i]);
+    state_free(&state);
     svmx_close(without);
 }

@@ -76,6 +76,24 @@ Test(vm_state, transient_storage) {
     outcome_free(&outcome);
 }
 
+/* Without data it writes 7 and reverts; with data it puts what is there into slot 0, and 9 behind it. */
+Test(vm_state, transient_storage_of_one_that_reverts) {
+    struct transaction second = *transaction();
+    second.nonce = 1;
+    second.data = (struct bytes){0};
+    hex_into(&second.data, "01");
+    *block_add_transaction(&block) = second;
+    struct outcome outcome = run_code("36 600b 57 6007 5f 5d 5f 5f fd 5b 5f 5c 5f 55 6009 6001 55");
+    cr_expect_eq(outcome.vms[0].status, VM_REVERTED);
+    cr_expect_eq(outcome.vms[1].status, VM_SUCCEEDED);
+    size_t slots = 0;
+    for (size_t i = 0; i < outcome.change_count; i++)
+        if (outcome.changes[i].place.kind == PLACE_STORAGE && slots++ == 0)
+            cr_expect(u256_equal(outcome.changes[i].value, u256_of(9)), "slot 0 was written");
+    cr_expect_eq(slots, 1);
+    outcome_free(&outcome);
+}
+
 Test(vm_state, accounts) {
     contract()->balance = u256_of(300);
     transaction()->value = u256_of(5);
