@@ -1,13 +1,14 @@
 #!/bin/sh
 # setup.sh [PROFILE]: installs the Debian or Ubuntu packages that a profile needs and that are missing, and says so.
 #
-#   quickstart   compiler, make, autotools, xxHash: enough for the library, the command and the SIMD plugin; and, where
-#                they are to be had, libsecp256k1 and libsodium, without which a few operations are off, hwloc, without
-#                which SIMD threads are not kept near their memory on machines with several nodes, the headers and
-#                the loader of OpenCL, without which its plugin is off, and PoCL, an OpenCL driver for the CPU; those of
-#                Level Zero and the compilers of its device code; Python and Chart.js, without which scans and
-#                benchmarks have no page; and libmicrohttpd, without which libsvmx-metrics and svmx serve are off
-#   test         all that scripts/test.sh uses: clang, g++, Python, Criterion, OpenSSL, the libraries of signatures and
+#   quickstart   what scripts/quickstart.sh uses: compiler, make, autotools, xxHash: enough for the library, the command and
+#                the SIMD plugin; and, where they are to be had, libsecp256k1 and libsodium, without which a few operations
+#                are off, the headers and the loader of OpenCL with PoCL, a driver for the CPU, without which there is
+#                nothing to scan, and Python and Chart.js, without which a scan has no page
+#   full         quickstart and, where they are to be had, what else svmx can be built with: Level Zero and the compilers of
+#                its device code, libmicrohttpd for libsvmx-metrics and svmx serve, and hwloc, by which SIMD threads keep near
+#                their memory on machines with several nodes
+#   test         all that scripts/test.sh uses: clang, g++, Python, mandoc, Criterion, OpenSSL, the libraries of signatures and
 #                of libsvmx-metrics, and three OpenCL drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to
 #                be had, the packages of gpu and Level Zero, Chromium with its driver and Selenium, without which pages
 #                are not tested, and Prometheus, without which the metrics are not scraped (its package starts a service
@@ -25,7 +26,7 @@ set -eu
 . "$(dirname "$0")/common.sh"
 
 quickstart="gcc libc6-dev make autoconf automake libtool pkg-config libxxhash-dev"
-tests="$quickstart clang clang-format g++ python3 binutils xz-utils libcriterion-dev libssl-dev"
+tests="$quickstart clang clang-format g++ python3 binutils xz-utils mandoc libcriterion-dev libssl-dev"
 tests="$tests libsecp256k1-dev libsodium-dev libhwloc-dev"
 opencl="opencl-c-headers ocl-icd-opencl-dev pocl-opencl-icd"
 levelzero="libze-dev clang-15 llvm-spirv-15 spirv-tools"
@@ -39,7 +40,11 @@ extras= # wanted, not needed
 case ${1:-quickstart} in
 quickstart)
     packages=$quickstart
-    extras="libsecp256k1-dev libsodium-dev libhwloc-dev $opencl $levelzero $report $metrics"
+    extras="libsecp256k1-dev libsodium-dev $opencl $report"
+    ;;
+full)
+    packages=$quickstart
+    extras="libsecp256k1-dev libsodium-dev $opencl $report libhwloc-dev $levelzero $metrics"
     ;;
 test)
     packages=$tests
@@ -54,7 +59,7 @@ bench)
 gpu) packages="gcc libc6-dev $gpu" ;;
 long) packages="$tests gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
 -h | --help) help ;;
-*) die "unknown profile '$1': quickstart, test, coverage, bench, gpu or long" ;;
+*) die "unknown profile '$1': quickstart, full, test, coverage, bench, gpu or long" ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then

@@ -10,7 +10,8 @@
 #   format   the sources are as clang-format 14 would have them
 #
 # All of them without arguments. Installs the packages that are missing (apt, with sudo when not root). Works in build/;
-# a suite runs again only if it or anything that it uses was rebuilt, or if it failed; --again runs all. A suite that
+# a suite runs again only if it or anything that it uses was rebuilt, or if it failed, and gpu and format only if a file that
+# they read, or one of their tools, is another; --again runs all. A suite that
 # fails beside others is shown, and runs once more with the machine to itself: if it passes then it counts as passed, and is
 # named as UNSTEADY at the end; its first log stays as NAME.log.first. The last line is `N passed, N failed, N skipped`, the
 # sum over all suites and configurations; the status is 0 if nothing failed.
@@ -120,6 +121,17 @@ check_dist() {
     rm -f build/gcc/distcheck.log
 }
 
+# kept LOG: whether what is read by a check, listed on stdin, is as it was when the check passed and left LOG. Else what is
+# there now is noted beside it, for passed LOG.
+kept() {
+    sha256sum >"$1.now"
+    [ -z "$again" ] && [ -f "$1" ] && cmp -s "$1.now" "$1.was"
+}
+passed() { mv "$1.now" "$1.was"; }
+
+# sums FILE...: of files, and of all files in folders.
+sums() { find "$@" -type f -exec sha256sum {} + | sort; }
+
 check_gpu() {
     echo build/gpu.log >>"$logs"
     for tool in clang-15 llvm-spirv-15 spirv-val /usr/lib/clc/amdgcn--amdhsa.bc; do
@@ -128,14 +140,44 @@ check_gpu() {
         echo "0 passed, 0 failed, 1 skipped" >build/gpu.log
         return
     done
+    if gpu_reads | kept build/gpu.log; then
+        say "gpu: nothing changed since it passed"
+        return
+    fi
     say "gpu: check-gpu-compile.sh --quick"
-    "$top/scripts/check-gpu-compile.sh" --quick >build/gpu.log 2>&1 || grep -vE '^(\||==)' build/gpu.log | tail -n 20
+    if "$top/scripts/check-gpu-compile.sh" --quick >build/gpu.log 2>&1; then
+        passed build/gpu.log
+    else
+        grep -vE '^(\||==)' build/gpu.log | tail -n 20
+    fi
+}
+
+gpu_reads() {
+    sums plugins/kernels include docs/GPU-CODE.md scripts/check-gpu-compile.sh scripts/common.sh /usr/lib/clc
+    clang-15 --version
+    llvm-spirv-15 --version
+    spirv-val --version
+    echo "${PTXAS-} $(command -v ptxas)"
 }
 
 check_format() {
-    say "format: clang-format"
-    "$top/scripts/format.sh" --check >build/format.log 2>&1 || tail -n 20 build/format.log
     echo build/format.log >>"$logs"
+    if format_reads | kept build/format.log; then
+        say "format: nothing changed since it passed"
+        return
+    fi
+    say "format: clang-format"
+    if "$top/scripts/format.sh" --check >build/format.log 2>&1; then
+        passed build/format.log
+    else
+        tail -n 20 build/format.log
+    fi
+}
+
+format_reads() {
+    sums include src plugins tests examples .clang-format scripts/format.sh
+    clang-format-14 --version
+    clang-format --version
 }
 
 for configuration in $wanted; do

@@ -68,8 +68,8 @@ struct svmx_host {
     /* One line of text, no newline; copied before return. */
     void (*log)(const struct svmx_host *host, enum svmx_log_level level, const char *text);
 
-    /* Memory that counts towards the executor's limits. `alignment` is a power of two. NULL when there is none.
-     * release(NULL) is fine. */
+    /* The allocator of the core, whose failures its tests can order. No limit of the executor counts it: these are about
+     * staging memory and buffers. `alignment` is a power of two. NULL when there is none. release(NULL) is fine. */
     void *(*alloc)(const struct svmx_host *host, size_t bytes, size_t alignment);
     void (*release)(const struct svmx_host *host, void *memory);
 

@@ -494,10 +494,10 @@ enum svmx_goal {
     SVMX_GOAL_ENERGY = 2 /* reserved: SVMX_ERR_UNSUPPORTED in this version */
 };
 
-/*
- * Settings. Start from {.size = sizeof(struct svmx_options)}: a field left zero or NULL is not set, and the
- * environment variable beside it counts, then the default. `svmx config` shows them all.
- */
+/* Settings. Start from {.size = sizeof(struct svmx_options)}: a field left zero or NULL is not set, and the environment
+ * variable beside it counts, then the default. `svmx config` shows them all. SVMX_ZERO is for numbers of which 0 is a
+ * value (log_level: off, probe_percent, debug): 0, and set, so that it wins over the environment. */
+#define SVMX_ZERO UINT32_MAX
 struct svmx_options {
     size_t size;
     const char *backends; /* SUPERVM_BACKENDS: which backends, in which order; default "" = all that are found */
@@ -579,7 +579,7 @@ struct svmx_options {
     /* SUPERVM_SIM_MODEL: file that describes one more device of the backend sim, an absolute path; docs/SIM.md. Default none. */
     const char *sim_model;
 };
-#define SVMX_GATHER_OFF UINT32_MAX
+#define SVMX_GATHER_OFF (UINT32_MAX - 1) /* SVMX_ZERO is another */
 
 /* ---- devices and the load report ---- */
 

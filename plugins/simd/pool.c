@@ -14,7 +14,7 @@
  *
  * Two ends, so that two threads who do the same again find most of it in their own caches: whoever is faster moves the
  * border a little, nothing else changes sides. Each first claims of its own share, which makes few claims, all but
- * the first ones short.
+ * the first ones short; of a job that is short itself all of it.
  *
  * A helper looks at `job` only between users + 1 and users - 1, and the caller does not return while anyone is
  * inside: the job may live on its stack, and slots, which helpers touch at other times, live as long as the pool.
@@ -60,6 +60,7 @@ enum {
     TRIAL_MAX = 64,     /* and at the least */
     TRIAL_PAID = 4,     /* jobs that helpers took part in until all slept again: then the wake has paid */
     PIECE_NS = 1000,    /* nothing is cut shorter: a claim costs up to 0.3 us when two cores want the line */
+    HALVES_NS = 24000,  /* jobs up to here: a thread claims all of its share at once, and mostly nothing else */
     SHORT_NS = 200000,  /* jobs up to here are claimed in few ranges, longer ones with an eye on uneven units */
     HELPER_SPINS = 250, /* pauses (25-45 ns) of a helper without work: 6-11 us, more than a range; then it sleeps */
     CALLER_SPINS = 400, /* pauses of a caller that waits for the last range: two ranges or more, then it sleeps */
@@ -303,6 +304,13 @@ static void slot_drain(struct simd_pool *pool, struct slot *slot) {
 
 static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
+/* In a job of a few pieces the claims that would even out its end cost as much as the unevenness; and where its data lies in
+ * the caches of two cores, every piece that changes sides has to come over from the other one. */
+static uint32_t quarters_of(uint64_t cost_ps) {
+    if (cost_ps <= UINT64_C(1000) * HALVES_NS) return 4;
+    return cost_ps <= UINT64_C(1000) * SHORT_NS ? 3 : 1;
+}
+
 /* Pieces of PIECE_NS or of a grain, whichever is longer; false when that leaves one. */
 static bool plan_cut(struct plan *plan, uint32_t threads) {
     const struct simd_job *job = plan->job;
@@ -312,7 +320,7 @@ static bool plan_cut(struct plan *plan, uint32_t threads) {
     if (__builtin_mul_overflow(grains, job->grain, &plan->piece) || plan->piece >= job->count) return false;
     plan->pieces = (uint32_t)divide_up(job->count, plan->piece);
     plan->threads = threads;
-    plan->quarters = job->cost_ps <= UINT64_C(1000) * SHORT_NS ? 3 : 1;
+    plan->quarters = quarters_of(job->cost_ps);
     return true;
 }
 

@@ -14,6 +14,7 @@
 #include "executor/executor.h"
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* No argument is larger: sums of a few of them cannot overflow. */
 #define MAX_ARG_BYTES (UINT64_C(1) << 46)
@@ -335,6 +336,13 @@ static enum svmx_status take_arg(svmx_batch_t *batch, const struct svmx__op *op,
     }
 }
 
+/* Is an argument memory of the caller's that take_arg would find nothing wrong with? Nearly all are. */
+static bool is_sound_memory(const struct svmx_param *param, const struct svmx_arg *arg) {
+    return arg->kind == SVMX_ARG_HOST && arg->type == param->type && param->shape != SVMX_SCALAR && arg->from.in &&
+           arg->bytes <= MAX_ARG_BYTES && (uintptr_t)arg->from.in <= UINTPTR_MAX - arg->bytes &&
+           is_multiple(arg->bytes, svmx_type_bytes((enum svmx_type)param->type) * param->record);
+}
+
 /* The part for tasks of an operation at a level: the newest that fits, else a new one at part_count. */
 static uint32_t find_part(const svmx_batch_t *batch, const struct svmx__op *op, uint32_t level) {
     for (uint32_t i = batch->part_count; i-- > 0;)
@@ -390,6 +398,22 @@ static void note_memory(svmx_batch_t *batch, const struct svmx__op *op, const st
             part->bytes_in += slots[i].bytes;
         }
     }
+    batch->overlap_checked = false;
+}
+
+/* The same of a task that has memory of the caller's and scalars only, as nearly all do: no argument is asked for its kind. */
+static void note_callers_memory(svmx_batch_t *batch, const struct svmx__op *op, const struct svmx_slot *slots,
+                                struct svmx__part *part) {
+    uint64_t bytes[2] = {0, 0}; /* in, out */
+    for (uint32_t i = 0; i < op->param_count; i++) {
+        if (op->params[i].shape == SVMX_SCALAR) continue;
+        const bool out = op->params[i].direction == SVMX_OUT;
+        widen_hull(out ? &batch->out_hull[i] : &batch->in_hull[i], &slots[i]);
+        bytes[out] += slots[i].bytes;
+    }
+    part->callers_bytes_out += bytes[1];
+    part->bytes_out += bytes[1];
+    part->bytes_in += bytes[0];
     batch->overlap_checked = false;
 }
 
@@ -480,16 +504,20 @@ static void note_feeder(svmx_batch_t *batch, const struct svmx__task *task, cons
     }
 }
 
-/* Everything is checked and there is room: the task joins the batch. Its slots are written already. */
+/* Everything is checked and there is room: the task joins the batch. Its slots are written already. `plain`: all arguments
+ * are memory of the caller's or scalars. */
 static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const struct svmx_arg *args, uint32_t at,
-                        uint32_t level, const struct svmx__size *size) {
+                        uint32_t level, const struct svmx__size *size, bool plain) {
     struct svmx__part *part = &batch->parts[at];
     if (at == batch->part_count) {
         start_part(part, batch, op, level);
         batch->part_count++;
         if (level >= batch->level_count) batch->level_count = level + 1;
     }
-    note_memory(batch, op, args, batch->slots + batch->slot_count, part);
+    if (plain)
+        note_callers_memory(batch, op, batch->slots + batch->slot_count, part);
+    else
+        note_memory(batch, op, args, batch->slots + batch->slot_count, part);
     uint32_t row = part->task_count++;
     part->units += size->units;
     part->work += size->work;
@@ -498,7 +526,7 @@ static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const st
     if (task == 0) batch->first_unit[0] = 0;
     struct svmx__task *added = &batch->tasks[task];
     *added = (struct svmx__task){.part = at, .first_slot = batch->slot_count, .row = row, .units = size->units};
-    for (uint32_t i = 0; i < op->param_count; i++)
+    for (uint32_t i = 0; i < op->param_count && !plain; i++)
         note_origin(batch, added, i, &args[i], op->params[i].direction == SVMX_OUT);
     note_feeder(batch, added, args);
     batch->first_unit[task + 1] = batch->first_unit[task] + size->units;
@@ -519,12 +547,20 @@ enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struc
         return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: takes %" PRIu32 " arguments, got %zu", op->name, op->param_count,
                           arg_count);
 
-    struct svmx_slot slots[SVMX__MAX_PARAMS];
+    /* Behind the last row, where there is room, they stand already where they go if all is well. */
+    const bool has_room = (size_t)batch->slot_count + op->param_count <= batch->slot_capacity;
+    struct svmx_slot aside[SVMX__MAX_PARAMS], *slots = has_room ? batch->slots + batch->slot_count : aside;
     struct svmx__size size = {0, 0};
     uint32_t level = 0;
+    bool plain = true;
     for (uint32_t i = 0; i < op->param_count; i++) {
+        if (is_sound_memory(&op->params[i], &args[i])) {
+            slots[i] = (struct svmx_slot){(uintptr_t)args[i].from.in, args[i].bytes};
+            continue;
+        }
         status = take_arg(batch, op, i, &args[i], &slots[i], &level);
         if (status != SVMX_OK) return status;
+        plain = plain && args[i].kind <= SVMX_ARG_SCALAR;
     }
     struct svmx__text detail; /* not cleared as a whole: that costs as much as the rest of the checks */
     detail.line[0] = '\0';
@@ -534,7 +570,7 @@ enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struc
     uint32_t part = find_part(batch, op, level);
     if (!make_room(batch, op->param_count, part))
         return svmx__fail(why, SVMX_ERR_MEMORY, "%s: no memory for another task", op->name);
-    for (uint32_t i = 0; i < op->param_count; i++) batch->slots[batch->slot_count + i] = slots[i];
-    commit_task(batch, op, args, part, level, &size);
+    if (!has_room) memcpy(batch->slots + batch->slot_count, aside, op->param_count * sizeof *aside);
+    commit_task(batch, op, args, part, level, &size, plain);
     return SVMX_OK;
 }

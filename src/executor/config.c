@@ -128,6 +128,7 @@ static const char *option_text(const struct setting *setting, const struct svmx_
     }
     if (number == 0) return NULL;
     if (setting->kind == DELAY && number == SVMX_GATHER_OFF) return "off";
+    if (number == SVMX_ZERO && setting->low == 0) number = 0; /* of a number that may be 0, and was set to it */
     if (setting->kind == LEVEL && number <= SVMX_LOG_DEBUG) return svmx__log_level_name((enum svmx_log_level)number);
     (void)snprintf(buffer, 32, "%" PRIu64, number);
     return buffer;

@@ -72,11 +72,11 @@ static size_t first_behind(const struct svmx_slot *outs, size_t count, size_t ne
     return low;
 }
 
-/* Is slot `at` of a task an output (or else an input) in memory? */
-static bool is_memory(const struct svmx__op *op, const struct svmx_slot *slots, uint32_t at,
-                      enum svmx_direction direction) {
-    return op->params[at].shape != SVMX_SCALAR && op->params[at].direction == direction && slots[at].bytes &&
-           slots[at].at; /* at 0: an output in the library's memory */
+/* How many outputs an operation has: they come first. */
+static uint32_t output_count(const struct svmx__op *op) {
+    uint32_t count = 0;
+    while (count < op->param_count && op->params[count].direction == SVMX_OUT) count++;
+    return count;
 }
 
 static enum svmx_status overlap_error(struct svmx_batch *batch, uint32_t task, uint32_t slot) {
@@ -93,15 +93,17 @@ static enum svmx_status check_outputs(struct svmx_batch *batch, struct svmx_slot
         return svmx__fail(&batch->error, SVMX_ERR_MEMORY, "no memory to check a batch of %" PRIu32 " tasks",
                           batch->task_count);
     size_t outs = 0;
+    uint64_t last = 0;
     bool in_order = true;
     for (uint32_t t = 0; t < batch->task_count; t++) {
-        const struct svmx__op *op = batch->parts[batch->tasks[t].part].op;
         const struct svmx_slot *slots = svmx__task_slots(batch, t);
-        for (uint32_t i = 0; i < op->param_count; i++)
-            if (is_memory(op, slots, i, SVMX_OUT)) {
-                in_order = in_order && (outs == 0 || batch->spans[outs - 1].at <= slots[i].at);
-                batch->spans[outs++] = slots[i];
-            }
+        const uint32_t outputs = output_count(batch->parts[batch->tasks[t].part].op);
+        for (uint32_t i = 0; i < outputs; i++) {
+            if (!slots[i].bytes || !slots[i].at) continue; /* at 0: in the library's memory */
+            in_order = in_order && last <= slots[i].at;
+            last = slots[i].at;
+            batch->spans[outs++] = slots[i];
+        }
     }
     *sorted = in_order ? batch->spans : sort_spans(batch->spans, outs);
     *count = outs;
@@ -125,10 +127,10 @@ enum svmx_status svmx__check_overlap(struct svmx_batch *batch) {
     if (status != SVMX_OK) return status;
     size_t near[SVMX__MAX_PARAMS] = {0};
     for (uint32_t t = 0; t < batch->task_count; t++) {
-        const struct svmx__part *part = &batch->parts[batch->tasks[t].part];
+        const struct svmx__op *op = batch->parts[batch->tasks[t].part].op;
         const struct svmx_slot *slots = svmx__task_slots(batch, t);
-        for (uint32_t i = 0; i < part->op->param_count; i++) {
-            if (!is_memory(part->op, slots, i, SVMX_IN) || (batch->tasks[t].results >> i & 1)) continue;
+        for (uint32_t i = output_count(op); i < op->param_count; i++) {
+            if (op->params[i].shape == SVMX_SCALAR || !slots[i].bytes || (batch->tasks[t].results >> i & 1)) continue;
             near[i] = first_behind(outs, count, near[i], slots[i].at);
             if (near[i] < count && outs[near[i]].at < slots[i].at + slots[i].bytes) return overlap_error(batch, t, i);
         }

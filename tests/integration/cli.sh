@@ -69,7 +69,8 @@ json "svmx.7 has every variable" "(lambda page: all('.It Ev ' + s['variable'] in
     open('$manual/svmx.7').read())"
 if command -v mandoc >/dev/null; then
     called="mandoc -Tlint"
-    mandoc -Tlint -W warning "$manual/svmx.1" "$manual/svmx.3" "$manual/svmx.7" >"$work/out" 2>"$work/err"
+    mandoc -Tlint -W warning "$manual/svmx.1" "$manual/svmx.3" "$manual/svmx.7" "$manual/svmx-plugin.7" \
+        "$manual/svmx-metrics.3" >"$work/out" 2>"$work/err"
     code=$?
     exits 0 && out_empty
     verdict "the manual is well-formed" $?

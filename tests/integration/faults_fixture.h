@@ -114,8 +114,8 @@ static inline void compare_with_reference(svmx_executor_t *executor, const char 
 
 enum { PERHAPS = 1000 }; /* failures: the core may help itself */
 
-/* `isolate`: options.isolate; svmx-host is found among the real plugins. */
-static inline void run_script_in(const char *isolate, const char *script, unsigned failures) {
+/* `isolate`, `cache_dir`: as in options; svmx-host is found among the real plugins. */
+static inline void run_script_with(const char *isolate, const char *cache_dir, const char *script, unsigned failures) {
     const char *drivers = getenv("SVMX_TEST_DRIVER_PATH"), *plugins = getenv("SVMX_TEST_BACKEND_PATH");
     if (!drivers || !plugins) cr_skip_test("SVMX_TEST_DRIVER_PATH does not say where the check plugin is");
     struct complaints complaints = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -130,6 +130,7 @@ static inline void run_script_in(const char *isolate, const char *script, unsign
                                    .flags = SVMX_OPEN_NO_ENVIRONMENT,
                                    .log_level = SVMX_LOG_ERROR,
                                    .isolate = isolate,
+                                   .cache_dir = cache_dir,
                                    .log = note_complaint,
                                    .log_user = &complaints};
     if (strstr(script, "hang") || strstr(script, "stuck")) options.timeout_ms = TIMEOUT_MS;
@@ -142,6 +143,10 @@ static inline void run_script_in(const char *isolate, const char *script, unsign
                   (unsigned)stats.fallbacks);
     svmx_close(executor);
     cr_assert_eq(complaints.count, 0, "%s: %s", script, complaints.first);
+}
+
+static inline void run_script_in(const char *isolate, const char *script, unsigned failures) {
+    run_script_with(isolate, NULL, script, failures);
 }
 
 static inline void run_script(const char *script, unsigned failures) { run_script_in(NULL, script, failures); }

@@ -450,6 +450,50 @@ Test(faults, check_every_call_with_every_status) {
             }
 }
 
+/* A backend that must be there and cannot be had is an error that names it; one that may be there is left out. */
+Test(faults, check_open_and_device_info_with_every_status) {
+    static const char *const calls[] = {"open", "device_info"};
+    static const char *const effects[] = {"backend", "memory", "system", "lost", "unsupported"};
+    const char *drivers = getenv("SVMX_TEST_DRIVER_PATH");
+    if (!drivers) cr_skip_test("SVMX_TEST_DRIVER_PATH does not say where the check plugin is");
+    for (size_t c = 0; c < sizeof calls / sizeof *calls; c++)
+        for (size_t e = 0; e < sizeof effects / sizeof *effects; e++) {
+            char backends[128];
+            struct svmx_options options = plain_options();
+            struct svmx_error error = {SVMX_OK, ""};
+            svmx_executor_t *executor = NULL;
+            options.backend_path = drivers;
+            options.log = silent;
+            options.backends = backends;
+            (void)snprintf(backends, sizeof backends, "+check:%s@all=%s,stop", calls[c], effects[e]);
+            cr_assert_lt(svmx_open(&executor, &options, &error), 0, "%s", backends);
+            cr_assert_null(executor);
+            cr_assert_not_null(strstr(error.text, "check"), "%s: '%s'", backends, error.text);
+            options.backends = backends + 1; /* without the + */
+            executor = open_with(&options);
+            cr_assert_eq(svmx_device_count(executor), 1, "%s: a device is used that could not be had", backends + 1);
+            compare_with_reference(executor, backends + 1);
+            svmx_close(executor);
+        }
+}
+
+/* What cannot be kept is compiled anew by the next process: no failure of the device. The second run finds what was kept. */
+Test(faults, check_pipeline_binary_with_every_status) {
+    static const char *const effects[] = {"backend", "memory", "system", "unsupported"};
+    char folder[] = "/tmp/svmx-faults-XXXXXX", script[64], command[64];
+    cr_assert_not_null(mkdtemp(folder));
+    for (int again = 0; again < 2; again++) {
+        run_script_with(NULL, folder, "plain", 0);
+        for (size_t e = 0; e < sizeof effects / sizeof *effects; e++)
+            for (int n = 1; n <= 3; n++) {
+                (void)snprintf(script, sizeof script, "pipeline_binary@%d=%s", n, effects[e]);
+                run_script_with(NULL, folder, script, 0);
+            }
+    }
+    (void)snprintf(command, sizeof command, "rm -rf %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
 Test(faults, check_always_failing) {
     static const char *const scripts[] = {"memory_alloc@all=memory", "pipeline_build@all=backend", "submit@all=backend",
                                           "wait@all=backend", "dispatch@all=bitflip"};

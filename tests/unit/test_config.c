@@ -86,6 +86,25 @@ Test(config, the_environment_counts_before_the_default_and_the_struct_before_bot
     svmx__config_free(&config);
 }
 
+/* A zero that was written into the struct looks like a field that was left alone. */
+Test(config, a_zero_of_the_struct_wins_too) {
+    setenv("SUPERVM_LOG", "debug", 1);
+    setenv("SUPERVM_PROBE_PERCENT", "7", 1);
+    setenv("SUPERVM_DEBUG", "1", 1);
+    const uint32_t zeros[] = {SVMX__LOG_LEVEL, SVMX__PROBE_PERCENT, SVMX__DEBUG};
+    const struct svmx_options options = {
+        .size = sizeof options, .log_level = SVMX_ZERO, .probe_percent = SVMX_ZERO, .debug = SVMX_ZERO};
+    struct svmx__config left_alone = read_ok(&nothing), config = read_ok(&options);
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+        cr_assert_neq(left_alone.number[zeros[i]], 0);
+        cr_assert_eq(config.number[zeros[i]], 0);
+        cr_assert_eq(config.source[zeros[i]], SVMX_FROM_OPTIONS);
+    }
+    cr_assert_str_eq(config.text[SVMX__LOG_LEVEL], "off");
+    svmx__config_free(&left_alone);
+    svmx__config_free(&config);
+}
+
 Test(config, the_environment_can_be_switched_off) {
     setenv("SUPERVM_THREADS", "not a number", 1);
     setenv("SUPERVM_QUEUE_DEPTH", "9", 1);
@@ -133,7 +152,7 @@ Test(config, wrong_options_are_named) {
     expect_wrong(&options, "options.log_level");
     options = (struct svmx_options){.size = sizeof options, .cache_dir = "./cache"};
     expect_wrong(&options, "options.cache_dir is './cache': give an absolute path, or off");
-    options = (struct svmx_options){.size = sizeof options, .queue_depth = UINT32_MAX};
+    options = (struct svmx_options){.size = sizeof options, .queue_depth = SVMX_ZERO}; /* of which 0 is no value */
     expect_wrong(&options, "options.queue_depth");
 }
 

@@ -130,6 +130,10 @@ static enum svmx_status pipeline_build(void *self, uint32_t index, const struct 
         (void)complain(backend, "pipeline_build: bucket %llu is no power of two", (unsigned long long)desc->bucket);
         return SVMX_ERR_BACKEND;
     }
+    if (desc->binary && (desc->binary_bytes != strlen(op->name) || memcmp(desc->binary, op->name, strlen(op->name)))) {
+        (void)complain(backend, "pipeline_build: another binary than was given for %s", op->name);
+        return SVMX_ERR_BACKEND;
+    }
     if (op->param_count > MAX_PARAMS || strlen(op->name) >= sizeof(*pipeline)->op) return SVMX_ERR_UNSUPPORTED;
     /* Without slots the reference computes nothing: it says whether it knows the operation. */
     if (backend->host->reference(backend->host, op->name, NULL, op->param_count) == SVMX_ERR_UNKNOWN)
@@ -159,6 +163,22 @@ static void pipeline_free(void *self, struct svmx_pipeline *pipeline) {
     atomic_fetch_sub(&backend->devices[pipeline->device].pipelines, 1);
     pipeline->magic = 0;
     free(pipeline);
+}
+
+/* There is nothing compiled: the operation's name stands for it. */
+static enum svmx_status pipeline_binary(void *self, struct svmx_pipeline *pipeline, void *buffer, size_t *bytes) {
+    struct backend *backend = self;
+    if (pipeline->magic != PIPELINE_MAGIC) {
+        (void)complain(backend, "pipeline_binary: not a pipeline, or freed already");
+        return SVMX_ERR_BACKEND;
+    }
+    const size_t length = strlen(pipeline->op);
+    enum svmx_status status = fate(backend, &backend->devices[pipeline->device], CHECK_PIPELINE_BINARY, NULL, NULL);
+    if (status == SVMX_OK && buffer && *bytes < length) status = SVMX_ERR_OVERFLOW;
+    if (status != SVMX_OK) return status;
+    if (buffer) memcpy(buffer, pipeline->op, length);
+    *bytes = length;
+    return SVMX_OK;
 }
 
 /* ---- submit ----------------------------------------------------------------------------------------------- */
@@ -473,6 +493,7 @@ static const struct svmx_backend_ops ops = {
     .memory_free = memory_free,
     .pipeline_build = pipeline_build,
     .pipeline_free = pipeline_free,
+    .pipeline_binary = pipeline_binary,
     .submit = submit,
     .wait = wait_ticket,
     .close = backend_close,

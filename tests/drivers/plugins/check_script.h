@@ -6,9 +6,9 @@
  * `plain` does nothing wrong, `two` and *count make several devices with the same script; items after a ',' make further
  * devices with scripts of their own. Calls of open count for the instance, the others for the device:
  *
- *   open device_info memory_alloc pipeline_build submit   the call with that number
- *   wait                                                  the ticket of the submit with that number
- *   dispatch                                              the dispatch that is computed with that number
+ *   open device_info memory_alloc pipeline_build pipeline_binary submit   the call with that number
+ *   wait                                                                  the ticket of the submit with that number
+ *   dispatch                                                              the dispatch that is computed with that number
  *
  *   backend memory unsupported system busy   fails with that status
  *   lost      fails with SVMX_ERR_DEVICE_LOST, and so does everything after it
@@ -41,6 +41,7 @@ enum check_call {
     CHECK_SUBMIT,
     CHECK_WAIT,
     CHECK_DISPATCH,
+    CHECK_PIPELINE_BINARY,
     CHECK_CALLS
 };
 
@@ -76,7 +77,7 @@ struct check_script {
 
 static inline bool check_parse_call(const char *word, enum check_call *call) {
     static const char *const names[CHECK_CALLS] = {"open",   "device_info", "memory_alloc", "pipeline_build",
-                                                   "submit", "wait",        "dispatch"};
+                                                   "submit", "wait",        "dispatch",     "pipeline_binary"};
     for (int i = 0; i < CHECK_CALLS; i++) {
         if (strcmp(word, names[i]) != 0) continue;
         *call = (enum check_call)i;
