@@ -398,11 +398,16 @@ int svmx__builder_start(struct svmx__device *device) {
     return error;
 }
 
+void svmx__builder_reopen(struct svmx__device *device) {
+    const struct svmx__builder *builder = &device->builder;
+    if (!device->inline_ && device->has_submitter && !builder->closing && !builder->post) (void)open_post(device);
+}
+
 void svmx__builder_unpark(struct svmx__device *device) {
     struct svmx__builder *builder = &device->builder;
     const struct outcome outcome = {.verdict = SVMX_CANCELLED, .why = {"the executor was closed"}};
     struct svmx__part *parked;
-    if (!builder->post) return;
+    if (device->inline_) return; /* it has none */
     do {
         parked = NULL;
         pthread_mutex_lock(&builder->lock);
@@ -424,17 +429,7 @@ void svmx__builder_forsake(struct svmx__device *device) {
     struct svmx__part *parked = builder->builds ? take_out(builder, builder->builds) : NULL;
     pthread_mutex_unlock(&builder->lock);
     send_on(device, parked, &outcome);
-    if (open_post(device) == 0) return;
-    pthread_mutex_lock(&builder->lock); /* no thread: nothing more is built */
-    for (parked = NULL; builder->builds;) {
-        struct svmx__build *build = builder->builds;
-        parked = take_out(builder, build);
-        pthread_mutex_unlock(&builder->lock);
-        free(build);
-        send_on(device, parked, &outcome);
-        pthread_mutex_lock(&builder->lock);
-    }
-    pthread_mutex_unlock(&builder->lock);
+    svmx__builder_reopen(device);
 }
 
 void svmx__builder_stop(struct svmx__device *device) {
@@ -446,6 +441,11 @@ void svmx__builder_stop(struct svmx__device *device) {
     pthread_mutex_unlock(&builder->lock);
     while (builder->post && !svmx__post_join(builder->post)) svmx__posts_look(device->executor);
     builder->post = NULL;
+    for (struct svmx__build *build = builder->builds, *next; build; build = next) { /* its thread was given up */
+        next = build->next;
+        free(build);
+    }
+    builder->builds = NULL;
     pthread_cond_destroy(&builder->changed);
     pthread_mutex_destroy(&builder->lock);
 }

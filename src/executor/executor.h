@@ -515,8 +515,10 @@ int svmx__builder_start(struct svmx__device *device);
 void svmx__builder_stop(struct svmx__device *device);
 /* Sends all parts on that wait for a pipeline, which they do not get. */
 void svmx__builder_unpark(struct svmx__device *device);
-/* Its thread was given up: what it was at comes to nothing, and another one goes on. */
+/* Its thread was given up: what it was at comes to nothing, and another one goes on. By who looks at posts. */
 void svmx__builder_forsake(struct svmx__device *device);
+/* Starts another thread if there was none to be had then. By the same. */
+void svmx__builder_reopen(struct svmx__device *device);
 
 /* Wants a pipeline, and returns. `parked` (may be NULL) goes to the device's queue once it is there, or refused. */
 void svmx__build_request(struct svmx__device *device, const struct svmx__op *op, uint64_t bucket,

@@ -160,9 +160,11 @@ static void look_at_submitter(struct svmx__device *device) {
 
 static void look_at_builder(struct svmx__device *device) {
     struct svmx__post *gone = device->builder.post;
-    if (!gone || !svmx__post_leave(gone)) return;
-    abandon(gone, device);
-    svmx__builder_forsake(device);
+    if (gone && svmx__post_leave(gone)) {
+        abandon(gone, device);
+        svmx__builder_forsake(device);
+    }
+    if (!gone) svmx__builder_reopen(device);
 }
 
 void svmx__posts_look(struct svmx_executor *executor) {
