@@ -2,7 +2,7 @@
  * soak.c: everything at once for a while: threads that run, submit, cancel and destroy batches under changing policies, on a
  * device that fails at random: calls that fail, want of memory, losses, hangs, calls that do not return, writes too far, readbacks
  * cut short, resets in the midst of it. No answer is wrong, none is missing, none comes twice, and in the end the device serves
- * again.
+ * again. Then another executor is closed at once with what it has.
  *
  * A plain program, for the thread sanitizer as well. SVMX_SOAK_SECONDS says how long: 5. Other dice with SVMX_SOAK_SEED.
  * What an instance that hangs holds stays with it on purpose: so leaks are not looked for. Ends with `N passed, N failed, N
@@ -208,6 +208,61 @@ static bool serves_again(struct worker *worker) {
     return false;
 }
 
+/* ---- closed in the midst of it ---------------------------------------------------------------------------------------- */
+
+enum { LEFT = 24 }; /* batches of each worker */
+
+struct left {
+    svmx_batch_t *batch;
+    float a[16], sum[16];
+    atomic_uint ends;
+};
+
+static struct left left[WORKERS][LEFT];
+
+static void note_end(svmx_batch_t *batch, enum svmx_status status, void *user) {
+    struct left *one = user;
+    (void)batch, (void)status;
+    atomic_fetch_add(&one->ends, 1);
+}
+
+/* Submits and waits for none. */
+static void *leave_main(void *user) {
+    struct left *mine = user;
+    for (int i = 0; i < LEFT; i++) {
+        for (int k = 0; k < 16; k++) mine[i].a[k] = (float)(i + k);
+        if (svmx_batch_create(executor, &mine[i].batch) != SVMX_OK ||
+            svmx_vec_add_f32(mine[i].batch, mine[i].sum, mine[i].a, mine[i].a, 16) != SVMX_OK ||
+            svmx_batch_on_done(mine[i].batch, note_end, &mine[i]) != SVMX_OK ||
+            svmx_submit(mine[i].batch, 0) != SVMX_OK)
+            complain(&lost, "no batch can be submitted");
+    }
+    return NULL;
+}
+
+/* Over once, as cancelled or with the right answer. */
+static bool is_over(struct left *one, unsigned *ended) {
+    const enum svmx_status status = svmx_poll(one->batch);
+    bool good = atomic_load(&one->ends) == 1 && (status == SVMX_OK || status == SVMX_CANCELLED);
+    for (int k = 0; k < 16 && status == SVMX_OK; k++) good = good && one->sum[k] == 2 * one->a[k];
+    *ended += status == SVMX_CANCELLED;
+    svmx_batch_destroy(one->batch);
+    return good;
+}
+
+/* svmx_close_now while the device is slow. */
+static bool ends_at_once(const struct svmx_options *options) {
+    pthread_t threads[WORKERS];
+    unsigned ended = 0;
+    bool good = svmx_open(&executor, options, NULL) == SVMX_OK;
+    for (int i = 0; i < WORKERS && good; i++) good = pthread_create(&threads[i], NULL, leave_main, left[i]) == 0;
+    if (!good) return false;
+    for (int i = 0; i < WORKERS; i++) pthread_join(threads[i], NULL);
+    svmx_close_now(executor);
+    for (int i = 0; i < WORKERS * LEFT; i++) good = is_over(&left[i / LEFT][i % LEFT], &ended) && good;
+    return good && ended > 0;
+}
+
 static void ignore(void *user, enum svmx_log_level level, const char *text) { (void)user, (void)level, (void)text; }
 
 static int judge(bool good, const char *what) {
@@ -242,6 +297,8 @@ int main(void) {
     const bool serves = serves_again(&workers[0]);
     (void)svmx_stats_get(executor, &stats);
     svmx_close(executor);
+    fake.delay_ms = 20;
+    const bool ended = ends_at_once(&options);
     printf("%lu s: %lu batches, %lu faults, %llu launches redone, %lu cancelled, %lu refused under the policy gpu, %u "
            "instances\n",
            seconds, atomic_load(&batches), atomic_load(&faults), (unsigned long long)stats.fallbacks,
@@ -250,7 +307,8 @@ int main(void) {
                        judge(atomic_load(&lost) == 0, "batches were lost, or failed for no reason") +
                        judge(atomic_load(&completions) == atomic_load(&batches), "a batch is over once") +
                        judge(stats.fallbacks > 0 && fake.opens > 1, "hardly anything failed: it shows nothing") +
-                       judge(serves, "the device does not serve again");
-    printf("%d passed, %d failed, 0 skipped\n", passed, 5 - passed);
-    return passed == 5 ? 0 : 1;
+                       judge(serves, "the device does not serve again") +
+                       judge(ended, "closing at once ends every batch once");
+    printf("%d passed, %d failed, 0 skipped\n", passed, 6 - passed);
+    return passed == 6 ? 0 : 1;
 }
