@@ -10,7 +10,7 @@
 #   soak           ten minutes of random faults under the address sanitizer and under the thread sanitizer           10
 #   floats         exp_all --all: every one of the 2^32 floats through the exponential and its kin                   20
 #   blocks         10,000 random blocks of contract-vm under the address sanitizer                                   10
-#   faults         fault-report.sh --long                                                                            60
+#   faults         fault-report.sh --long                                                                            90
 #   aarch64        svmx cross-compiled, and run under qemu: of the suites those that need no Criterion, of which there is
 #                  none to link, and every operation on the scalar kernels and on the reference code, which must give
 #                  the bytes that it gives here                                                                      15
@@ -122,7 +122,7 @@ as_suite gcc 14400 tests/integration/exp_all ./tests/integration/exp_all --all
 step blocks 10
 as_suite asan 7200 tests/integration/vm_blocks SVMX_VM_BLOCKS=10000 ./tests/integration/vm_blocks
 
-step faults 60
+step faults 90
 log=build/gcc/fault_sweep-long.log
 scripts/fault-report.sh --long build/gcc >"$log.table" 2>&1 || tail -n 20 "$log.table"
 cat "$log.table"
