@@ -2,8 +2,9 @@
 # fault-report.sh [--long] [BUILD-FOLDER]: injects faults into every backend that can be had here and prints what became of them.
 #
 # A table of faults and backends; a cell is survived / injected: all answers right, none missing, none twice, and the device
-# serves again. Each fault is injected at the first, second and fifth call that it can be had at, in under a minute; with --long at
-# the first, 51st, 101st and 151st, among 200 batches over all operations, which takes a minute or two for each cell. "-": the
+# serves again; where nothing hangs, memory, pipelines and tickets are given back as well. Each fault is injected at the first,
+# second and fifth call that it can be had at, in about a minute; with --long in each of 200 batches over all operations, which
+# takes up to some minutes for each cell (want of memory and builds: at the first, 51st, 101st and 151st of their calls). "-": the
 # backend has no such call. Builds in build/gcc if no folder of a build is given. The status is 0 if every cell is 100 %.
 #
 # The suite behind it is tests/integration/fault_sweep.c, which `make check` runs too. Faults at every call of the plugin ABI,

@@ -11,7 +11,7 @@
 #   test         all that scripts/test.sh uses: clang, g++, Python, mandoc, Criterion, OpenSSL, the libraries of signatures and
 #                of libsvmx-metrics, and three OpenCL drivers: PoCL, Rusticl (Mesa) and oclgrind; and, where they are to
 #                be had, the packages of gpu and Level Zero, Chromium with its driver and Selenium, without which pages
-#                are not tested, and Prometheus, without which the metrics are not scraped (its package starts a service
+#                are not tested, libFuzzer, and Prometheus, without which the metrics are not scraped (its package starts a service
 #                where there is systemd)
 #   coverage     test and gcovr
 #   bench        quickstart and the peers of the benchmarks: StarPU, OpenSSL, OpenBLAS, libsecp256k1, libsodium, and
@@ -48,7 +48,7 @@ full)
     ;;
 test)
     packages=$tests
-    extras="$gpu $levelzero $report $browser prometheus"
+    extras="$gpu $levelzero $report $browser prometheus libclang-rt-14-dev"
     ;;
 coverage) packages="$tests gcovr" ;;
 bench)

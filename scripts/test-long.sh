@@ -5,11 +5,12 @@
 #   suites         test.sh --again: every operation on Level Zero over oclgrind, every small group,
 #                  a heavy load before a light one                                                                   45
 #   fuzzing        a million rounds of each fuzzer: address sanitizer, those of signatures without                   60
+#   libFuzzer      a million inputs of each fuzzer, those that reach new code kept                                   60
 #   signatures     with --night: a hundred million of each of the two, other ones on each core                      370
 #   soak           ten minutes of random faults under the address sanitizer and under the thread sanitizer           10
 #   floats         exp_all --all: every one of the 2^32 floats through the exponential and its kin                   20
 #   blocks         10,000 random blocks of contract-vm under the address sanitizer                                   10
-#   faults         fault-report.sh --long                                                                            60
+#   faults         fault-report.sh --long                                                                            90
 #   aarch64        svmx cross-compiled, and run under qemu: of the suites those that need no Criterion, of which there is
 #                  none to link, and every operation on the scalar kernels and on the reference code, which must give
 #                  the bytes that it gives here                                                                      15
@@ -96,6 +97,16 @@ beside as_suite gcc 7200 tests/scripts/test_scan_fuzz SVMX_FUZZ_ROUNDS=1000000 \
     sh "$top/tests/scripts/run-python" "$top/tests/scripts/test_scan_fuzz.py"
 wait
 
+step libFuzzer 60
+if build fuzz-long --enable-fuzzer CC=clang 'CFLAGS=-O1 -g' --disable-opencl --disable-levelzero --disable-metrics &&
+    quietly build/fuzz-long/make-suites.log make -C build/fuzz-long -j"$jobs" check TESTS= 'check_PROGRAMS=$(fuzz_suites)'; then
+    tests/fuzz/run-fuzzers build/fuzz-long -runs=1000000 >build/fuzz-long/fuzzers.log 2>&1 ||
+        tail -n 60 build/fuzz-long/fuzzers.log
+    echo build/fuzz-long/fuzzers.log >>build/test-logs
+else
+    echo build/fuzz-long/make-output.log >>build/test-logs
+fi
+
 step signatures $((signature_rounds / jobs / 140000 + 1)) "$signature_rounds rounds of each of the two, on $jobs cores"
 signatures tests/fuzz/fuzz_signatures
 signatures tests/fuzz/fuzz_ed25519
@@ -111,7 +122,7 @@ as_suite gcc 14400 tests/integration/exp_all ./tests/integration/exp_all --all
 step blocks 10
 as_suite asan 7200 tests/integration/vm_blocks SVMX_VM_BLOCKS=10000 ./tests/integration/vm_blocks
 
-step faults 60
+step faults 90
 log=build/gcc/fault_sweep-long.log
 scripts/fault-report.sh --long build/gcc >"$log.table" 2>&1 || tail -n 20 "$log.table"
 cat "$log.table"

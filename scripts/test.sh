@@ -5,6 +5,7 @@
 #   clang    the same with clang: the suites in C, but for the contract on devices of OpenCL and Level Zero
 #   asan     gcc with the address and undefined-behaviour sanitizers: every suite but that contract
 #   tsan     gcc with the thread sanitizer: the thread suites, which are plain C
+#   fuzz     clang with libFuzzer and the address sanitizer: every fuzzer for ten seconds, but those of signatures
 #   dist     make distcheck: the tarball builds out of tree, installs, is used by a stranger's program, uninstalls
 #   gpu      device code compiles for a GPU of NVIDIA and one of AMD without spills, and to valid SPIR-V
 #   format   the sources are as clang-format 14 would have them
@@ -25,11 +26,11 @@ for argument; do
     case $argument in
     -h | --help) help ;;
     --again) again=yes ;;
-    gcc | clang | asan | tsan | dist | gpu | format) wanted="$wanted $argument" ;;
+    gcc | clang | asan | tsan | fuzz | dist | gpu | format) wanted="$wanted $argument" ;;
     *) die "unknown argument '$argument'; see --help" ;;
     esac
 done
-[ -n "$wanted" ] || wanted="gcc clang asan tsan dist gpu format"
+[ -n "$wanted" ] || wanted="gcc clang asan tsan fuzz dist gpu format"
 
 "$top/scripts/setup.sh" test || exit 1
 cd "$top" || exit 1
@@ -132,6 +133,27 @@ passed() { mv "$1.now" "$1.was"; }
 # sums FILE...: of files, and of all files in folders.
 sums() { find "$@" -type f -exec sha256sum {} + | sort; }
 
+# Without plugins, which need not be instrumented: the one that fuzz_batch wants is that of the gcc build, if there is one.
+check_fuzz() {
+    mkdir -p build/fuzz
+    echo build/fuzz/fuzzers.log >>"$logs"
+    if ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' |
+        clang -x c -fsanitize=fuzzer,address,undefined - -o build/fuzz/tried >/dev/null 2>&1; then
+        say "fuzz: skipped: this clang has no libFuzzer"
+        echo "0 passed, 0 failed, 1 skipped" >build/fuzz/fuzzers.log
+        return
+    fi
+    programs='check_PROGRAMS=$(fuzz_suites)'
+    if build fuzz --enable-fuzzer CC=clang 'CFLAGS=-O1 -g' --disable-simd --disable-opencl --disable-levelzero \
+        --disable-metrics && build_suites fuzz; then
+        say "fuzz: ten seconds each"
+        SVMX_TEST_BACKEND_PATH=$top/build/gcc/backends "$top/tests/fuzz/run-fuzzers" build/fuzz -max_total_time=10 \
+            >build/fuzz/fuzzers.log 2>&1 || tail -n 60 build/fuzz/fuzzers.log
+    else
+        rm -f build/fuzz/fuzzers.log
+    fi
+}
+
 check_gpu() {
     echo build/gpu.log >>"$logs"
     for tool in clang-15 llvm-spirv-15 spirv-val /usr/lib/clc/amdgcn--amdhsa.bc; do
@@ -186,6 +208,7 @@ for configuration in $wanted; do
     clang) check clang --enable-werror CC=clang ;;
     asan) check asan --enable-sanitizer=address,undefined CC=gcc 'CFLAGS=-O1 -g' ;;
     tsan) check tsan --enable-sanitizer=thread CC=gcc 'CFLAGS=-O1 -g' ;;
+    fuzz) check_fuzz ;;
     dist) check_dist ;;
     gpu) check_gpu ;;
     format) check_format ;;

@@ -2,6 +2,10 @@
  * fuzz.h: what the fuzzers share: numbers that are the same every time, how many rounds there are, texts that are changed a
  * little, and the count of what went wrong. Included by each, one copy: all is static.
  *
+ * Each has two forms. A plain program, with dice of its own and any compiler; and with libFuzzer (configure --enable-fuzzer, clang),
+ * which looks for inputs that reach new code: its main() is not used then, and fuzz_input() is what it has to define: one
+ * input, which is the text that is looked at, or what the dice say. What is wrong ends the program, and libFuzzer keeps the input.
+ *
  * A fuzzer that changes texts has its list of words: FUZZ_WORDS(words), before it uses insert_word or replace_word.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -22,13 +26,34 @@ static inline uint64_t fuzz_seed(void) {
     return seed ? seed : 1;
 }
 
+static uint64_t fuzz_state; /* of the dice; 0: not thrown yet */
+static struct {
+    const uint8_t *at;
+    size_t left;
+} fuzz_given; /* what libFuzzer wants them to say first */
+
+/* The dice say what these bytes do, two for each throw, and go on from there: always the same for the same bytes. */
+static inline void fuzz_give(const uint8_t *bytes, size_t length, bool to_dice) {
+    fuzz_state = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (size_t i = 0; i < length; i++) fuzz_state = (fuzz_state ^ bytes[i]) * UINT64_C(1099511628211);
+    fuzz_state |= 1;
+    fuzz_given.at = bytes;
+    fuzz_given.left = to_dice ? length : 0;
+}
+
 /* xorshift64*: the same numbers everywhere. */
 static inline uint64_t dice64(void) {
-    static uint64_t state;
-    if (!state) state = fuzz_seed();
+    uint64_t state = fuzz_state ? fuzz_state : fuzz_seed();
+    if (fuzz_given.left >= 2) {
+        const uint64_t given = fuzz_given.at[0] | (uint64_t)fuzz_given.at[1] << 8;
+        fuzz_given.at += 2;
+        fuzz_given.left -= 2;
+        return given * UINT64_C(0x0001000100010001);
+    }
     state ^= state >> 12;
     state ^= state << 25;
     state ^= state >> 27;
+    fuzz_state = state;
     return state * UINT64_C(2685821657736338717);
 }
 
@@ -62,6 +87,22 @@ struct tally {
 };
 
 enum { FUZZ_SHOWN = 5 };
+
+#ifdef SVMX_LIBFUZZER
+/* One input. The first `bytes` are thrown by the dice if `with_dice`, which the fuzzer says of itself. */
+static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *tally);
+#define FUZZ_ENTRY(with_dice)                                                                                          \
+    int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);                                                   \
+    int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {                                                  \
+        struct tally found = {0, 0, 0};                                                                                \
+        fuzz_give(bytes, length, with_dice);                                                                           \
+        fuzz_input(bytes, length, &found);                                                                             \
+        if (found.bad) abort();                                                                                        \
+        return 0;                                                                                                      \
+    }
+#define main fuzz_plain_main /* libFuzzer brings its own */
+int fuzz_plain_main(void);
+#endif
 
 static inline void expect(struct tally *tally, bool condition, const char *what, const char *detail) {
     if (condition) return;

@@ -117,9 +117,8 @@ static void round_of(struct tally *tally) {
         expect(tally, memcmp(memory[0], memory[1], (size_t)tasks * sizeof memory[0][0]) == 0, "the same bytes", "");
 }
 
-int main(void) {
+static void open_sides(void) {
     static const char *const backends[SIDES] = {"none", "simd,stop"};
-    struct tally tally = {0, 0, 0};
     for (int side = 0; side < SIDES; side++) {
         const struct svmx_options options = {.size = sizeof options,
                                              .backends = backends[side],
@@ -128,8 +127,22 @@ int main(void) {
                                              .log_level = SVMX_LOG_ERROR};
         if (svmx_open(&executors[side], &options, NULL) != SVMX_OK ||
             svmx_batch_create(executors[side], &batches[side]) != SVMX_OK)
-            return 2;
+            exit(2);
     }
+}
+
+#ifdef SVMX_LIBFUZZER
+FUZZ_ENTRY(true)
+static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *tally) {
+    (void)bytes, (void)length; /* the dice have them */
+    if (!executors[0]) open_sides();
+    round_of(tally);
+}
+#endif
+
+int main(void) {
+    struct tally tally = {0, 0, 0};
+    open_sides();
     for (unsigned long i = fuzz_rounds(3000); i > 0; i--) round_of(&tally);
     for (int side = 0; side < SIDES; side++) {
         svmx_batch_destroy(batches[side]);

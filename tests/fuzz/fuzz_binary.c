@@ -57,30 +57,45 @@ static void name_of(const struct text *text, char name[SVMX__BINARY_NAME_BYTES])
     (void)snprintf(name + 32, 5, ".bin");
 }
 
+/* may_be_good: it was sealed, or not touched. */
+static void look_at_text(const struct text *text, bool may_be_good, struct tally *tally) {
+    struct svmx__binary_parsed parsed;
+    char name[SVMX__BINARY_NAME_BYTES];
+    name_of(text, name);
+    uint8_t *exact = fuzz_exact(text->bytes, text->length);
+    const char *defect = svmx__binary_check(exact, text->length, name, &secret, &parsed);
+    defect ? tally->refused++ : tally->taken++;
+    expect(tally, defect || may_be_good, "what was changed and not sealed is refused", "");
+    expect(tally, defect || parsed.header_bytes + parsed.payload_bytes + END_BYTES == text->length,
+           "what is taken is all of it", "");
+    expect(tally, defect || strlen(parsed.key.op) < SVMX__BINARY_TEXT_BYTES, "texts of a key end", "");
+    expect(tally, svmx__binary_check(exact, text->length, name, &other, &parsed) != NULL, "another's is refused", "");
+    expect(tally, svmx__binary_check(exact, text->length, name, NULL, &parsed) != NULL, "without a secret too", "");
+    expect(tally, !defect || strlen(defect) > 10, "a refusal says why", defect ? defect : "");
+    free(exact);
+}
+
 static void round_of(const uint8_t *original, size_t length, struct tally *tally) {
     static void (*const changes[])(struct text *) = {change_byte, change_bit,   change_bit, change_number,
                                                      drop_some,   repeat_piece, cut_short};
     static struct text text;
-    struct svmx__binary_parsed parsed;
-    char name[SVMX__BINARY_NAME_BYTES];
     text_set(&text, original, length);
     fuzz_change(&text, changes, sizeof changes / sizeof *changes, 2);
     const bool mended = below(4) != 0;
     if (mended) mend(&text);
-    name_of(&text, name);
-    uint8_t *exact = fuzz_exact(text.bytes, text.length);
-    const bool as_it_was = text.length == length && memcmp(exact, original, length) == 0;
-    const char *defect = svmx__binary_check(exact, text.length, name, &secret, &parsed);
-    defect ? tally->refused++ : tally->taken++;
-    expect(tally, defect || mended || as_it_was, "what was changed and not sealed is refused", "");
-    expect(tally, defect || parsed.header_bytes + parsed.payload_bytes + END_BYTES == text.length,
-           "what is taken is all of it", "");
-    expect(tally, defect || strlen(parsed.key.op) < SVMX__BINARY_TEXT_BYTES, "texts of a key end", "");
-    expect(tally, svmx__binary_check(exact, text.length, name, &other, &parsed) != NULL, "another's is refused", "");
-    expect(tally, svmx__binary_check(exact, text.length, name, NULL, &parsed) != NULL, "without a secret too", "");
-    expect(tally, !defect || strlen(defect) > 10, "a refusal says why", defect ? defect : "");
-    free(exact);
+    const bool as_it_was = text.length == length && memcmp(text.bytes, original, length) == 0;
+    look_at_text(&text, mended || as_it_was, tally);
 }
+
+#ifdef SVMX_LIBFUZZER
+FUZZ_ENTRY(false)
+static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *tally) {
+    static struct text text;
+    text_set(&text, bytes, length);
+    mend(&text);
+    look_at_text(&text, true, tally);
+}
+#endif
 
 int main(void) {
     static const char payload[300] = "kernel code";

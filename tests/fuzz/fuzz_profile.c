@@ -119,15 +119,11 @@ static bool comes_back(struct svmx__profile_records *records) {
     return good;
 }
 
-static void round_of(const char *original, size_t original_length) {
-    static struct text text;
+static void look_at_text(const struct text *text) {
     struct svmx__profile_records records = {0};
     struct svmx__text why = {""};
-    text_set(&text, original, original_length);
-    change(&text);
-    if (below(8)) mend(&text);
-    char *exact = fuzz_exact(text.bytes, text.length);
-    if (svmx__profile_parse(&records, exact, text.length, &why) == SVMX_OK) {
+    char *exact = fuzz_exact(text->bytes, text->length);
+    if (svmx__profile_parse(&records, exact, text->length, &why) == SVMX_OK) {
         tally.taken++;
         expect(&tally, is_sound(&records), "what was taken is sound", "");
         expect(&tally, comes_back(&records), "what was taken comes back as it is", "");
@@ -139,6 +135,26 @@ static void round_of(const char *original, size_t original_length) {
     svmx__profile_records_free(&records);
     free(exact);
 }
+
+static void round_of(const char *original, size_t original_length) {
+    static struct text text;
+    text_set(&text, original, original_length);
+    change(&text);
+    if (below(8)) mend(&text);
+    look_at_text(&text);
+}
+
+#ifdef SVMX_LIBFUZZER
+FUZZ_ENTRY(false)
+static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *found) {
+    static struct text text;
+    text_set(&text, bytes, length);
+    mend(&text);
+    tally = (struct tally){0, 0, 0};
+    look_at_text(&text);
+    *found = tally;
+}
+#endif
 
 int main(void) {
     const unsigned long rounds = fuzz_rounds(40000);

@@ -127,12 +127,9 @@ static struct svmx_replay run(const struct text *text, struct told *told, struct
     return sums;
 }
 
-static void round_of(void (*make)(struct text *text), struct tally *tally) {
-    static struct text text;
+static void look_at_text(const struct text *text, struct tally *tally) {
     struct told told, again;
-    write_log(&text);
-    for (size_t i = 1 + below(3); i > 0; i--) make(&text);
-    const struct svmx_replay sums = run(&text, &told, tally), other = run(&text, &again, tally);
+    const struct svmx_replay sums = run(text, &told, tally), other = run(text, &again, tally);
     tally->taken += sums.lines - sums.bad_lines;
     tally->refused += sums.bad_lines;
     expect(tally, memcmp(&sums, &other, sizeof sums) == 0, "the same log gives the same sums", "");
@@ -143,6 +140,22 @@ static void round_of(void (*make)(struct text *text), struct tally *tally) {
            "no part is more than the whole", "");
     expect(tally, sums.compared > 0 || sums.oracle_ns + sums.compared_ns == 0, "no time without a comparison", "");
 }
+
+static void round_of(void (*make)(struct text *text), struct tally *tally) {
+    static struct text text;
+    write_log(&text);
+    for (size_t i = 1 + below(3); i > 0; i--) make(&text);
+    look_at_text(&text, tally);
+}
+
+#ifdef SVMX_LIBFUZZER
+FUZZ_ENTRY(false)
+static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *tally) {
+    static struct text text;
+    text_set(&text, bytes, length);
+    look_at_text(&text, tally);
+}
+#endif
 
 int main(void) {
     const unsigned long rounds = fuzz_rounds(12000);

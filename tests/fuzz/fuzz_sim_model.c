@@ -96,14 +96,11 @@ static bool sound(const struct sim_model *model) {
     return true;
 }
 
-static void round_of(const char *original, struct tally *tally) {
-    static struct text text;
+static void look_at_text(const struct text *text, struct tally *tally) {
     static struct sim_model model;
     char why[400] = "";
-    text_set(&text, original, strlen(original));
-    change(&text);
-    char *exact = fuzz_exact(text.bytes, text.length);
-    if (sim_model_parse(&model, exact, text.length, why, sizeof why)) {
+    char *exact = fuzz_exact(text->bytes, text->length);
+    if (sim_model_parse(&model, exact, text->length, why, sizeof why)) {
         tally->taken++;
         expect(tally, model.name[0] && sound(&model), "a model that was taken is sound", model.name);
     } else {
@@ -115,6 +112,22 @@ static void round_of(const char *original, struct tally *tally) {
     }
     free(exact);
 }
+
+static void round_of(const char *original, struct tally *tally) {
+    static struct text text;
+    text_set(&text, original, strlen(original));
+    change(&text);
+    look_at_text(&text, tally);
+}
+
+#ifdef SVMX_LIBFUZZER
+FUZZ_ENTRY(false)
+static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *tally) {
+    static struct text text;
+    text_set(&text, bytes, length);
+    look_at_text(&text, tally);
+}
+#endif
 
 int main(void) {
     const unsigned long rounds = fuzz_rounds(40000);

@@ -39,17 +39,12 @@ static bool answers(svmx_executor_t *executor, uint32_t op) {
 }
 
 /* One module; `number` gives its operation a name. */
-static void round_of(svmx_executor_t *executor, unsigned number, struct tally *tally) {
-    static void (*const changes[])(struct text *) = {change_byte, change_bit, drop_some, repeat_piece, cut_short};
-    static struct text text;
+static void look_at_text(const struct text *text, svmx_executor_t *executor, unsigned number, struct tally *tally) {
     struct svmx_error error = {SVMX_OK, ""};
     char name[32];
     uint32_t op = 0, magic = 0;
-    text_set(&text, module, sizeof module);
-    if (below(8)) fuzz_change(&text, changes, sizeof changes / sizeof *changes, 2);
-    if (below(2)) text.length -= text.length % 4;
     (void)snprintf(name, sizeof name, "fuzzed_%u", number);
-    void *exact = fuzz_exact(text.bytes, text.length);
+    void *exact = fuzz_exact(text->bytes, text->length);
     const struct svmx_op_def def = {.size = sizeof def,
                                     .name = name,
                                     .params = params,
@@ -57,25 +52,51 @@ static void round_of(svmx_executor_t *executor, unsigned number, struct tally *t
                                     .exactness = SVMX_EXACT,
                                     .run = twice,
                                     .spirv = exact,
-                                    .spirv_bytes = text.length,
+                                    .spirv_bytes = text->length,
                                     .local = 1,
                                     .grain = 1};
     const enum svmx_status status = svmx_op_register(executor, &def, &op, &error);
     free(exact); /* the library has its own */
-    if (text.length >= sizeof magic) memcpy(&magic, text.bytes, sizeof magic);
+    if (text->length >= sizeof magic) memcpy(&magic, text->bytes, sizeof magic);
     if (status == SVMX_OK) {
         tally->taken++;
-        expect(tally, magic == MAGIC && text.length % 4 == 0, "what is taken looks like SPIR-V", "");
+        expect(tally, magic == MAGIC && text->length % 4 == 0, "what is taken looks like SPIR-V", "");
         expect(tally, answers(executor, op), "what was registered answers", name);
     } else {
         tally->refused++;
         expect(tally, status == SVMX_ERR_ARGUMENT && strstr(error.text, "spirv"), "a refusal names it", error.text);
-        expect(tally, magic != MAGIC || text.length % 4 || text.length < 20, "what looks like SPIR-V is taken", "");
+        expect(tally, magic != MAGIC || text->length % 4 || text->length < 20, "what looks like SPIR-V is taken", "");
     }
 }
 
+static void round_of(svmx_executor_t *executor, unsigned number, struct tally *tally) {
+    static void (*const changes[])(struct text *) = {change_byte, change_bit, drop_some, repeat_piece, cut_short};
+    static struct text text;
+    text_set(&text, module, sizeof module);
+    if (below(8)) fuzz_change(&text, changes, sizeof changes / sizeof *changes, 2);
+    if (below(2)) text.length -= text.length % 4;
+    look_at_text(&text, executor, number, tally);
+}
+
+static const struct svmx_options options = {
+    .size = sizeof options, .backends = "none", .flags = SVMX_OPEN_NO_ENVIRONMENT};
+
+#ifdef SVMX_LIBFUZZER
+FUZZ_ENTRY(false)
+static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *tally) {
+    static struct text text;
+    static svmx_executor_t *executor;
+    static unsigned number;
+    if (number % FULL == 0) { /* an executor has room for so many operations */
+        svmx_close(executor);
+        if (svmx_open(&executor, &options, NULL) != SVMX_OK) exit(2);
+    }
+    text_set(&text, bytes, length);
+    look_at_text(&text, executor, number++ % FULL, tally);
+}
+#endif
+
 int main(void) {
-    const struct svmx_options options = {.size = sizeof options, .backends = "none", .flags = SVMX_OPEN_NO_ENVIRONMENT};
     struct tally tally = {0, 0, 0};
     const unsigned long rounds = fuzz_rounds(4000);
     for (unsigned long done = 0; done < rounds;) { /* an executor has room for so many operations */

@@ -70,14 +70,11 @@ static void look_at(struct block *block) {
     free(text);
 }
 
-static void round_of(bool changed) {
-    static struct text text;
+static void look_at_text(const struct text *text) {
     struct block block;
     char error[256] = "";
-    text_set(&text, good, sizeof good - 1);
-    if (changed) change(&text);
-    char *exact = fuzz_exact(text.bytes, text.length);
-    if (block_parse(exact, text.length, &block, error, sizeof error)) {
+    char *exact = fuzz_exact(text->bytes, text->length);
+    if (block_parse(exact, text->length, &block, error, sizeof error)) {
         tally.taken++;
         look_at(&block);
         block_free(&block);
@@ -87,6 +84,24 @@ static void round_of(bool changed) {
     }
     free(exact);
 }
+
+static void round_of(bool changed) {
+    static struct text text;
+    text_set(&text, good, sizeof good - 1);
+    if (changed) change(&text);
+    look_at_text(&text);
+}
+
+#ifdef SVMX_LIBFUZZER
+FUZZ_ENTRY(false)
+static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *found) {
+    static struct text text;
+    text_set(&text, bytes, length);
+    tally = (struct tally){0, 0, 0};
+    look_at_text(&text);
+    *found = tally;
+}
+#endif
 
 int main(void) {
     const unsigned long rounds = fuzz_rounds(40000);

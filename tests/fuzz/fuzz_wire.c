@@ -71,18 +71,10 @@ static void take_stream(int from, struct text *text) {
     text->length = got > 0 ? (size_t)got : 0;
 }
 
-static void round_of(struct svmx__wire *sent, struct svmx__wire *received, struct tally *tally) {
-    static void (*const changes[])(struct text *) = {change_byte, change_bit, drop_some, repeat_piece, cut_short};
-    static struct text text, original;
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) exit(2);
-    write_message(sent);
-    expect(tally, svmx__wire_send(pair[0], sent, svmx__clock_ns() + WAIT_NS) == SVMX__WIRE_DONE, "it is sent", "");
-    take_stream(pair[1], &original);
-    text = original;
-    if (below(10)) fuzz_change(&text, changes, sizeof changes / sizeof *changes, 2);
-    const bool untouched = text.length == original.length && memcmp(text.bytes, original.bytes, text.length) == 0;
-    if (text.length && write(pair[0], text.bytes, text.length) != (ssize_t)text.length) exit(2);
+/* Sends a text and looks at what comes of it; it came by `pair`, which is closed then. */
+static void look_at_text(const struct text *text, bool untouched, int pair[2], struct svmx__wire *received,
+                         struct tally *tally) {
+    if (text->length && write(pair[0], text->bytes, text->length) != (ssize_t)text->length) exit(2);
     (void)shutdown(pair[0], SHUT_WR);
     svmx__wire_reset(received);
     const enum svmx__wire_end end = svmx__wire_receive(pair[1], received, svmx__clock_ns() + WAIT_NS);
@@ -93,6 +85,36 @@ static void round_of(struct svmx__wire *sent, struct svmx__wire *received, struc
     (void)close(pair[0]);
     (void)close(pair[1]);
 }
+
+static void make_pair(int pair[2]) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) exit(2);
+}
+
+static void round_of(struct svmx__wire *sent, struct svmx__wire *received, struct tally *tally) {
+    static void (*const changes[])(struct text *) = {change_byte, change_bit, drop_some, repeat_piece, cut_short};
+    static struct text text, original;
+    int pair[2];
+    make_pair(pair);
+    write_message(sent);
+    expect(tally, svmx__wire_send(pair[0], sent, svmx__clock_ns() + WAIT_NS) == SVMX__WIRE_DONE, "it is sent", "");
+    take_stream(pair[1], &original);
+    text = original;
+    if (below(10)) fuzz_change(&text, changes, sizeof changes / sizeof *changes, 2);
+    const bool untouched = text.length == original.length && memcmp(text.bytes, original.bytes, text.length) == 0;
+    look_at_text(&text, untouched, pair, received, tally);
+}
+
+#ifdef SVMX_LIBFUZZER
+FUZZ_ENTRY(false)
+static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *tally) {
+    static struct text text;
+    text_set(&text, bytes, length);
+    static struct svmx__wire received = {.file = -1};
+    int pair[2];
+    make_pair(pair);
+    look_at_text(&text, false, pair, &received, tally);
+}
+#endif
 
 int main(void) {
     struct svmx__wire sent = {.file = -1}, received = {.file = -1};

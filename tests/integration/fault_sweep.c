@@ -1,8 +1,10 @@
 /*
  * fault_sweep.c: every fault of faulty.h on every backend that is there: all answers right, none missing, none twice, and the
- * device serves again once the fault is over.
+ * device serves again once the fault is over; where it does not hang, memory, pipelines and tickets are given back.
  *
- *   fault_sweep [--long]     --long: more calls, more batches, all operations
+ *   fault_sweep [--long]     --long: 200 batches over all operations, of which each one's call goes wrong
+ *
+ * A device is told to come back (svmx_device_reset), but for one row, where it is left alone and comes back after its rest.
  *
  * Prints a line for each fault and backend, "cell|FAULT|BACKEND|INJECTED|SURVIVED|REDONE", which scripts/fault-report.sh
  * makes a table of, and `N passed, N failed, N skipped`: a cell is passed if all that was injected was survived. Wrong bits
@@ -11,6 +13,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "../drivers/ze_cpu/use.h"
+#include "executor/executor.h"
 #include "faulty.h"
 #include "trial.h"
 
@@ -21,14 +24,25 @@
 SVMX_EXPORT int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
 
-enum { PATIENCE_MS = 60000, HANG_MS = 300, SIZE = 3000 };
+enum { PATIENCE_MS = 60000, HANG_MS = 300, STUCK_MS = 1000, SIZE = 3000, LONG = 200 };
 
 static unsigned passed, failed, skipped;
 static bool is_long;
 
-static const char *const fault_names[FAULTS] = {"out of memory",  "build failure", "launch fails", "wait fails",
-                                                "device lost",    "hang",          "flipped bit",  "stale results",
-                                                "short readback", "overlong write"};
+/* A row of the table. */
+static const struct row {
+    const char *name;
+    enum fault fault;
+    bool alone; /* nobody tells the device to come back */
+} rows[] = {{"out of memory", FAULT_ALLOC, false},  {"build failure", FAULT_BUILD, false},
+            {"launch fails", FAULT_SUBMIT, false},  {"wait fails", FAULT_WAIT, false},
+            {"device lost", FAULT_LOST, false},     {"device lost, left alone", FAULT_LOST, true},
+            {"hang in wait", FAULT_HANG, false},    {"hang in enqueue", FAULT_STUCK, false},
+            {"flipped bit", FAULT_FLIP, false},     {"stale results", FAULT_STALE, false},
+            {"short readback", FAULT_SHORT, false}, {"overlong write", FAULT_LONG, false}};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static bool hangs(enum fault fault) { return fault == FAULT_HANG || fault == FAULT_STUCK; }
 
 struct backend {
     const char *label, *plugin, *select; /* select: "" or ":DEVICE" */
@@ -56,7 +70,7 @@ static svmx_executor_t *open_faulty(const struct backend *backend, enum fault fa
     const struct svmx_options options = {.size = sizeof options,
                                          .backends = list,
                                          .policy = "order",
-                                         .timeout_ms = fault == FAULT_HANG ? HANG_MS : PATIENCE_MS,
+                                         .timeout_ms = hangs(fault) ? HANG_MS : PATIENCE_MS,
                                          .verify = fault == FAULT_FLIP || fault == FAULT_STALE ? "full" : "off",
                                          .static_plugins = plugins,
                                          .static_plugin_count = 1,
@@ -65,6 +79,7 @@ static svmx_executor_t *open_faulty(const struct backend *backend, enum fault fa
     svmx_executor_t *executor = NULL;
     struct svmx_error error = {SVMX_OK, ""};
     if (svmx_open(&executor, &options, &error) != SVMX_OK) printf("    %s: %s\n", backend->label, error.text);
+    if (executor && fault == FAULT_STUCK) executor->patience_ns = STUCK_MS * UINT64_C(1000000);
     return executor;
 }
 
@@ -122,10 +137,10 @@ static uint32_t operations(svmx_executor_t *executor, uint32_t *ids, uint32_t mo
     return count;
 }
 
-/* Rebuilt, it serves; a rebuild takes its time. */
-static bool is_back(svmx_executor_t *executor) {
+/* Rebuilt, it serves; a rebuild takes its time, and so does a rest where it is left alone. */
+static bool is_back(svmx_executor_t *executor, bool alone) {
     struct svmx_receipt receipt = {.size = sizeof receipt};
-    if (svmx_device_reset(executor, 0) != SVMX_OK) return false;
+    if (!alone && svmx_device_reset(executor, 0) != SVMX_OK) return false;
     for (int i = 0; i < PATIENCE_MS / 10; i++) {
         uint64_t bytes;
         (void)svmx_prewarm(executor, PROBE, SIZE);
@@ -144,16 +159,31 @@ struct cell {
     uint64_t redone;
 };
 
+enum { MOST = 64 }; /* operations */
+
+static bool is_early(enum fault fault) { return fault == FAULT_ALLOC || fault == FAULT_BUILD; }
+
+/* Closes it. What a driver holds that hangs stays; everything else is given back. */
+static bool closes(svmx_executor_t *executor, enum fault fault) {
+    svmx_close(executor);
+    const bool clean = hangs(fault) || faulty.memory + faulty.pipelines + faulty.tickets == 0;
+    if (!clean)
+        printf("    left: %u pieces of memory, %u pipelines, %u tickets\n", faulty.memory, faulty.pipelines,
+               faulty.tickets);
+    faulty.memory = faulty.pipelines = faulty.tickets = 0;
+    return clean;
+}
+
 /* The fault at its n-th call. false: there is no such call, or no such backend. */
-static bool inject(const struct backend *backend, enum fault fault, unsigned number, svmx_executor_t *reference,
+static bool inject(const struct backend *backend, const struct row *row, unsigned number, svmx_executor_t *reference,
                    struct cell *cell) {
-    enum { MOST = 64 };
     uint32_t ids[MOST];
-    const bool early = fault == FAULT_ALLOC || fault == FAULT_BUILD;
+    const enum fault fault = row->fault;
+    const bool early = is_early(fault);
     if (early) faulty_arm(fault, number);
     svmx_executor_t *executor = open_faulty(backend, fault);
     if (!executor) return false;
-    const uint32_t count = operations(executor, ids, MOST), batches = is_long ? 200 : 2 * count;
+    const uint32_t count = operations(executor, ids, MOST), batches = is_long ? LONG : 2 * count;
     for (uint32_t i = 0; i < count; i++) (void)svmx_prewarm(executor, ids[i], SIZE);
     if (!early) faulty_arm(fault, number);
     bool survived = true;
@@ -162,13 +192,43 @@ static bool inject(const struct backend *backend, enum fault fault, unsigned num
     (void)svmx_stats_get(executor, &stats);
     const unsigned injected = faulty.injected;
     faulty_arm(FAULT_NONE, 0);
-    survived = survived && is_back(executor);
+    survived = survived && is_back(executor, row->alone);
+    survived = closes(executor, fault) && survived;
     cell->injected += injected;
     cell->survived += injected && survived;
     cell->redone += stats.fallbacks;
-    if (!survived) printf("    %s, %s, call %u\n", fault_names[fault], backend->label, number);
-    svmx_close(executor);
+    if (!survived) printf("    %s, %s, call %u\n", row->name, backend->label, number);
     return injected > 0;
+}
+
+static bool is_usable(svmx_executor_t *executor) {
+    struct svmx_device device = {.size = sizeof device};
+    return svmx_device_get(executor, 0, &device) == SVMX_OK && device.usable;
+}
+
+/* 200 batches, and in each the first call that the fault can be had at goes wrong; a device that is out of it is told to come back
+ * before the next. So every call of them does, as far as the device still has work. */
+static void inject_all(const struct backend *backend, const struct row *row, svmx_executor_t *reference,
+                       struct cell *cell) {
+    uint32_t ids[MOST];
+    svmx_executor_t *executor = open_faulty(backend, row->fault);
+    if (!executor) return;
+    const uint32_t count = operations(executor, ids, MOST);
+    for (uint32_t i = 0; i < count; i++) (void)svmx_prewarm(executor, ids[i], SIZE);
+    for (uint32_t i = 0; i < LONG; i++) {
+        faulty_arm(row->fault, 1);
+        const bool right = is_right(executor, reference, ids[i % count], i);
+        const unsigned injected = faulty.injected;
+        faulty_arm(FAULT_NONE, 0);
+        const bool back = !injected || is_usable(executor) || is_back(executor, row->alone);
+        cell->injected += injected ? injected : !right;
+        cell->survived += right && back ? injected : 0;
+        if (!right || !back) printf("    %s, %s, batch %u\n", row->name, backend->label, i);
+    }
+    struct svmx_stats stats = {.size = sizeof stats};
+    (void)svmx_stats_get(executor, &stats);
+    cell->redone += stats.fallbacks;
+    if (!is_back(executor, row->alone) || !closes(executor, row->fault)) cell->survived = 0;
 }
 
 /* ---- all of them -------------------------------------------------------------------------------------------------- */
@@ -178,6 +238,7 @@ static bool applies(const struct backend *backend, enum fault fault) {
     case FAULT_ALLOC:
     case FAULT_WAIT:
     case FAULT_HANG:
+    case FAULT_STUCK:
     case FAULT_LONG:
         return backend->has_tickets; /* in the caller's memory there is nothing to allocate, wait for, guard */
     case FAULT_SHORT: return backend->reads_back;
@@ -222,17 +283,21 @@ static void look_for_misuse(void) {
 static void sweep(const struct backend *backend, svmx_executor_t *reference) {
     static const unsigned few[] = {1, 2, 5};
     const char *missing = choose(backend);
-    for (uint32_t fault = 0; fault < FAULTS; fault++) {
+    for (const struct row *row = rows; row < rows + ROWS; row++) {
         struct cell cell = {0, 0, 0};
-        if (!applies(backend, fault)) continue;
+        if (!applies(backend, row->fault)) continue;
         if (missing) {
-            printf("skipped %s, %s: %s\n", fault_names[fault], backend->label, missing);
+            printf("skipped %s, %s: %s\n", row->name, backend->label, missing);
             skipped++;
             continue;
         }
-        for (unsigned i = 0; i < (is_long ? 200 : sizeof few / sizeof *few); i += is_long ? 50 : 1)
-            if (!inject(backend, fault, is_long ? i + 1 : few[i], reference, &cell)) break;
-        printf("cell|%s|%s|%u|%u|%llu\n", fault_names[fault], backend->label, cell.injected, cell.survived,
+        const unsigned calls = row->alone ? 1 : sizeof few / sizeof *few;
+        if (is_long && !is_early(row->fault) && !row->alone)
+            inject_all(backend, row, reference, &cell);
+        else
+            for (unsigned i = 0; i < (is_long ? LONG : calls); i += is_long ? LONG / 4 : 1)
+                if (!inject(backend, row, is_long ? i + 1 : few[i], reference, &cell)) break;
+        printf("cell|%s|%s|%u|%u|%llu\n", row->name, backend->label, cell.injected, cell.survived,
                (unsigned long long)cell.redone);
         const bool good = cell.injected && cell.injected == cell.survived;
         passed += good;

@@ -2,11 +2,14 @@
  * faulty.h: a backend around a real one: every call goes through to the plugin, but for one that a test chooses, which goes
  * wrong. So each fault can be had on each backend, whatever its driver.
  *
+ * Counts what is alive of the plugin behind it: memory, pipelines, tickets.
+ *
  * Linked in through options.static_plugins as `faulty`; faulty.path is the file of the plugin behind it.
  *
  *   ALLOC BUILD SUBMIT WAIT   the call fails, for want of memory (ALLOC) or with SVMX_ERR_BACKEND
  *   LOST                      submit fails with SVMX_ERR_DEVICE_LOST, and so does all of that instance after it
  *   HANG                      wait never has the ticket
+ *   STUCK                     submit does not return before faulty_arm is called again
  *   FLIP STALE SHORT LONG     the launch goes well, but: a bit of its results is wrong; they are what lay there before; the
  *                             end of what is read back does not arrive; a byte behind them is written
  *
@@ -30,6 +33,7 @@ enum fault {
     FAULT_WAIT,
     FAULT_LOST,
     FAULT_HANG,
+    FAULT_STUCK,
     FAULT_FLIP,
     FAULT_STALE,
     FAULT_SHORT,
@@ -62,6 +66,8 @@ static struct faulty {
     enum fault fault;
     unsigned due; /* the call with that number from now on, 0: it was */
     unsigned injected;
+    unsigned armed;                      /* how often */
+    unsigned memory, pipelines, tickets; /* alive */
     uint64_t hung_ticket, spoilt_ticket;
     struct faulty_spoil spoil;
     struct faulty_memory *memories;
@@ -72,6 +78,7 @@ static inline void faulty_arm(enum fault fault, unsigned number) {
     faulty.fault = fault;
     faulty.due = number;
     faulty.injected = 0;
+    faulty.armed++;
     faulty.hung_ticket = faulty.spoilt_ticket = 0;
     pthread_mutex_unlock(&faulty.lock);
 }
@@ -89,6 +96,26 @@ static inline bool faulty_fails(enum fault fault) {
     const bool due = faulty_is_due(fault);
     pthread_mutex_unlock(&faulty.lock);
     return due;
+}
+
+/* Adds to one of the counts of what is alive. */
+static inline void faulty_alive(unsigned *count, bool made, bool gone) {
+    pthread_mutex_lock(&faulty.lock);
+    *count += made;
+    *count -= gone;
+    pthread_mutex_unlock(&faulty.lock);
+}
+
+/* A call that does not return: until the next faulty_arm, when everybody has given it up. */
+static inline void faulty_stay(void) {
+    pthread_mutex_lock(&faulty.lock);
+    const unsigned armed = faulty.armed;
+    while (faulty.armed == armed) {
+        pthread_mutex_unlock(&faulty.lock);
+        (void)nanosleep(&(struct timespec){0, 1000000}, NULL);
+        pthread_mutex_lock(&faulty.lock);
+    }
+    pthread_mutex_unlock(&faulty.lock);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------ */
@@ -168,6 +195,7 @@ static inline enum svmx_status faulty_memory_alloc(void *self, uint32_t device, 
     if (instance->lost) return SVMX_ERR_DEVICE_LOST;
     if (faulty_fails(FAULT_ALLOC)) return SVMX_ERR_MEMORY;
     const enum svmx_status status = instance->real.ops->memory_alloc(instance->real.self, device, desc, memory, host);
+    faulty_alive(&faulty.memory, status == SVMX_OK, false);
     struct faulty_memory *made = status == SVMX_OK && *host ? calloc(1, sizeof *made) : NULL;
     if (!made) return status;
     pthread_mutex_lock(&faulty.lock);
@@ -188,6 +216,7 @@ static inline void faulty_memory_free(void *self, struct svmx_memory *memory) {
         break;
     }
     pthread_mutex_unlock(&faulty.lock);
+    faulty_alive(&faulty.memory, false, true);
     instance->real.ops->memory_free(instance->real.self, memory);
 }
 
@@ -196,11 +225,14 @@ static inline enum svmx_status faulty_build(void *self, uint32_t device, const s
     const struct faulty_instance *instance = self;
     if (instance->lost) return SVMX_ERR_DEVICE_LOST;
     if (faulty_fails(FAULT_BUILD)) return SVMX_ERR_BACKEND;
-    return instance->real.ops->pipeline_build(instance->real.self, device, desc, pipeline);
+    const enum svmx_status status = instance->real.ops->pipeline_build(instance->real.self, device, desc, pipeline);
+    faulty_alive(&faulty.pipelines, status == SVMX_OK, false);
+    return status;
 }
 
 static inline void faulty_pipeline_free(void *self, struct svmx_pipeline *pipeline) {
     const struct faulty_instance *instance = self;
+    faulty_alive(&faulty.pipelines, false, true);
     instance->real.ops->pipeline_free(instance->real.self, pipeline);
 }
 
@@ -210,11 +242,15 @@ static inline enum svmx_status faulty_submit(void *self, const struct svmx_submi
     if (faulty_is_due(FAULT_LOST)) instance->lost = true;
     const bool lost = instance->lost, fails = !lost && faulty_is_due(FAULT_SUBMIT);
     const bool hangs = !lost && !fails && faulty_is_due(FAULT_HANG);
+    const bool stays = !lost && !fails && faulty_is_due(FAULT_STUCK);
     const bool spoils = !lost && !fails && faulty_is_to_spoil(submission->list);
     pthread_mutex_unlock(&faulty.lock);
+    if (stays) faulty_stay();
+    if (stays) return SVMX_ERR_DEVICE_LOST;
     if (lost || fails) return lost ? SVMX_ERR_DEVICE_LOST : SVMX_ERR_BACKEND;
     const enum svmx_status status = instance->real.ops->submit(instance->real.self, submission, ticket);
     pthread_mutex_lock(&faulty.lock);
+    faulty.tickets += status == SVMX_OK && *ticket;
     if (hangs) faulty.hung_ticket = *ticket;
     if (spoils && status == SVMX_OK && *ticket) faulty.spoilt_ticket = *ticket;
     if (spoils && status == SVMX_OK && !*ticket) faulty_spoil_now();
@@ -234,6 +270,7 @@ static inline enum svmx_status faulty_wait(void *self, uint32_t device, uint64_t
         return SVMX_TIMEOUT;
     }
     enum svmx_status status = instance->real.ops->wait(instance->real.self, device, ticket, timeout_ns, timing);
+    faulty_alive(&faulty.tickets, false, status != SVMX_TIMEOUT);
     if (status != SVMX_OK) return status;
     pthread_mutex_lock(&faulty.lock);
     if (faulty.spoilt_ticket == ticket && faulty.spoil.before) faulty_spoil_now();
