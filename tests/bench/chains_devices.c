@@ -8,7 +8,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#define _GNU_SOURCE
 #include "chains_devices.h"
 
 #include "../../plugins/sim/model.h"
@@ -55,8 +54,11 @@ static double launches_of(const svmx_batch_t *batch) {
 
 /* Of the last of some runs, so that what is built beside the work is there; NAN: there is no such device. */
 static double count_launches(const char *backends, uint32_t links) {
-    const struct svmx_options options = {
-        .size = sizeof options, .backends = backends, .policy = "order", .timeout_ms = 60000};
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = backends,
+                                         .policy = "order",
+                                         .timeout_ms = 60000,
+                                         .log_level = SVMX_LOG_ERROR};
     static float in[ELEMENTS], out[ELEMENTS];
     double launches = NAN;
     svmx_executor_t *executor;
