@@ -252,7 +252,8 @@ static inline struct svmx_arg svmx_view(enum svmx_type type, svmx_buffer_t *buff
 
 /*
  * Adds a task: operation `op` (ops.h, or svmx_op_find) with its arguments in the order of its signature, outputs first.
- * Checks everything that can be checked without running. A refused task leaves the batch as it was. Tasks of one
+ * Checks everything that can be checked without running. A refused task leaves the batch as it was, and svmx_batch_error
+ * begins with its number ("task 3: ..."). Tasks of one
  * batch run in any order, except that a task runs after those whose results it takes. Errors: UNKNOWN (op), ARGUMENT
  * (NULL, count, type, lengths that disagree, a result that does not exist, what the operation refuses), OVERFLOW (a
  * size, a view that ends behind its buffer), UNSUPPORTED (a result where data is checked), STATE (submitted already),

@@ -533,13 +533,10 @@ static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const st
     batch->slot_count += op->param_count;
 }
 
-enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struct svmx_arg *args, size_t arg_count) {
-    if (!batch) return SVMX_ERR_ARGUMENT;
-    enum svmx_status status = svmx__batch_must_be_building(batch);
-    if (status != SVMX_OK) return status;
+/* Checks a task and adds it. */
+static enum svmx_status take_task(svmx_batch_t *batch, uint32_t op_id, const struct svmx_arg *args, size_t arg_count) {
+    enum svmx_status status;
     struct svmx__text *why = &batch->error;
-    if (batch->recorded)
-        return svmx__fail(why, SVMX_ERR_STATE, "this batch is recorded: svmx_batch_reset empties it for other tasks");
     const struct svmx__op *op = svmx__operations_by_id(batch->executor->operations, op_id);
     if (!op) return svmx__fail(why, SVMX_ERR_UNKNOWN, "no operation has the number %" PRIu32, op_id);
     if (!args) return svmx__fail(why, SVMX_ERR_ARGUMENT, "%s: args is NULL", op->name);
@@ -573,4 +570,21 @@ enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struc
     if (!has_room) memcpy(batch->slots + batch->slot_count, aside, op->param_count * sizeof *aside);
     commit_task(batch, op, args, part, level, &size, plain);
     return SVMX_OK;
+}
+
+/* Why a task was refused, with the number that it would have had. */
+static enum svmx_status refuse(svmx_batch_t *batch, enum svmx_status status) {
+    const struct svmx__text why = batch->error;
+    return svmx__fail(&batch->error, status, "task %" PRIu32 ": %s", batch->task_count, why.line);
+}
+
+enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op_id, const struct svmx_arg *args, size_t arg_count) {
+    if (!batch) return SVMX_ERR_ARGUMENT;
+    enum svmx_status status = svmx__batch_must_be_building(batch);
+    if (status != SVMX_OK) return status;
+    if (batch->recorded)
+        return svmx__fail(&batch->error, SVMX_ERR_STATE,
+                          "this batch is recorded: svmx_batch_reset empties it for other tasks");
+    status = take_task(batch, op_id, args, arg_count);
+    return status == SVMX_OK ? SVMX_OK : refuse(batch, status);
 }

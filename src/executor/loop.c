@@ -14,13 +14,17 @@
 #include "executor/loop.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "executor/executor.h"
 #include "executor/stages.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW_ON_DEVICES = 8, MOST_WINDOW = 1024, NONE = INT32_MAX };
+/* How many iterations a window has that the caller does not give: at first on a device, and at most, in levels of the window:
+ * more of them are several submissions. */
+enum { WINDOW_ON_DEVICES = 8, MOST_LEVELS = 64 };
+enum { MOST_WINDOW = 1024, NONE = INT32_MAX };
 
 struct run {
     const struct svmx__loop_plan *plan;
@@ -32,6 +36,10 @@ struct run {
     struct svmx_loop_end *ends; /* of each problem; reason 0: it goes on */
     uint32_t *last;             /* iteration of the window that counted last, of each problem; NONE: it was over */
     struct svmx_loop_counts counts;
+    /* Of the window that was run last. */
+    uint64_t took_ns, compute_ns;
+    uint64_t computed, dropped; /* iterations, over all problems; dropped: those behind the one that ended it */
+    bool away;                  /* a device with memory of its own had some of it */
 };
 
 static const struct svmx__op *op_of(const struct svmx_batch *body, uint32_t task) {
@@ -196,6 +204,7 @@ static void settle(struct run *run, uint32_t problem) {
     bool over = false;
     run->last[problem] = NONE;
     if (!share) return;
+    run->computed += share;
     for (; last < share && !over; last++) over = holds(run, last, &loop->untils[problem], &end->value);
     end->iterations += last--;
     if (over)
@@ -203,22 +212,37 @@ static void settle(struct run *run, uint32_t problem) {
     else if (end->iterations == loop->max_iterations)
         end->reason = SVMX_LOOP_LIMIT;
     run->last[problem] = last;
+    run->dropped += share - 1 - last;
     if (end->reason) give_outputs(run, problem, last);
 }
 
 /* ---- windows --------------------------------------------------------------------------------------------------------- */
 
-/* Adds up what a window took. true: a device with memory of its own had some of it. */
-static bool count(struct run *run) {
+/* Adds up what a window took. */
+static void count(struct run *run) {
     struct svmx_receipt receipt = {.size = sizeof receipt};
-    bool away = false;
+    run->away = false;
+    run->compute_ns = 0;
     run->counts.windows++;
     for (uint32_t i = 0; svmx_receipt_get(run->window, i, &receipt) == SVMX_OK; i++) {
         run->counts.launches += receipt.launches;
         run->counts.readbacks += receipt.readbacks;
-        away = away || svmx__is_in(run->plan->body->executor->owners, receipt.device);
+        run->compute_ns += receipt.compute_ns;
+        run->away = run->away || svmx__is_in(run->plan->body->executor->owners, receipt.device);
     }
-    return away;
+}
+
+/* How long the next window is to be, where the caller leaves it open. One after another where nothing is to be saved. On a
+ * device twice as long while what comes with a window is more than a quarter of computing it, and half as long when more than
+ * a quarter of its iterations were computed for nothing. Changes no result. */
+static uint32_t next_length(const struct run *run) {
+    const uint32_t length = run->length, levels = run->window->level_count / length;
+    const uint32_t most = levels < MOST_LEVELS ? MOST_LEVELS / (levels ? levels : 1) : 1;
+    if (!run->away) return 1;
+    if (length == 1) return WINDOW_ON_DEVICES;
+    if (4 * run->dropped > run->computed) return length / 2;
+    const uint64_t beside_ns = svmx__clock_since(run->took_ns, run->compute_ns);
+    return 4 * beside_ns > run->compute_ns && 2 * length <= most ? 2 * length : length;
 }
 
 static bool is_running(const struct run *run) {
@@ -240,11 +264,14 @@ static enum svmx_status run_window(struct run *run) {
     struct svmx_batch *body = run->plan->body;
     if (!make_room(run)) return svmx__fail(&body->error, SVMX_ERR_MEMORY, "no memory for a loop");
     enum svmx_status status = build_window(run);
+    const uint64_t start_ns = svmx__clock_ns();
     run->window->hint_ns = body->hint_ns < UINT64_MAX / MOST_WINDOW ? body->hint_ns * run->length : UINT64_MAX;
     if (status == SVMX_OK) status = svmx_batch_replay(run->window);
     if (status != SVMX_OK) return svmx__fail(&body->error, status, "a window of the loop: %s", run->window->error.line);
+    run->computed = run->dropped = 0;
     for (uint32_t p = 0; p < run->plan->loop->until_count; p++) settle(run, p);
     keep_carried(run);
+    run->took_ns = svmx__clock_since(svmx__clock_ns(), start_ns);
     return SVMX_OK;
 }
 
@@ -255,8 +282,9 @@ static enum svmx_status run_windows(struct run *run) {
     run->length = wanted ? wanted : 1;
     while (status == SVMX_OK && is_running(run)) {
         status = run_window(run);
-        const bool away = status == SVMX_OK && count(run);
-        if (!wanted) run->length = away ? WINDOW_ON_DEVICES : 1;
+        if (status != SVMX_OK) break;
+        count(run);
+        if (!wanted) run->length = next_length(run);
     }
     return status;
 }

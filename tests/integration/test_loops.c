@@ -200,6 +200,118 @@ Test(loops, a_window_is_one_submission, .init = fill) {
     svmx_close(executor);
 }
 
+/* ---- conditions that are whole numbers ------------------------------------------------------------------------------------ */
+
+/* Two operations of the program's own: x + 1, and whether x has reached a limit. */
+static void tick_run(const struct svmx_operand *args, void *user) {
+    (void)user;
+    for (uint64_t i = 0; i < args[0].bytes / 4; i++)
+        ((uint32_t *)args[0].data)[i] = ((const uint32_t *)args[1].data)[i] + 1;
+}
+
+static void reached_run(const struct svmx_operand *args, void *user) {
+    (void)user;
+    for (uint64_t i = 0; i < args[0].bytes / 4; i++)
+        ((uint32_t *)args[0].data)[i] = ((const uint32_t *)args[1].data)[i] >= *(const uint32_t *)args[2].data;
+}
+
+static uint32_t register_op(svmx_executor_t *executor, const char *name, svmx_op_run_fn run, uint32_t params) {
+    static const struct svmx_param all[] = {{"out", SVMX_OUT, SVMX_U32, SVMX_ARRAY, 0, 1},
+                                            {"x", SVMX_IN, SVMX_U32, SVMX_ARRAY, 0, 1},
+                                            {"limit", SVMX_IN, SVMX_U32, SVMX_SCALAR, 0, 1}};
+    const struct svmx_op_def def = {.size = sizeof def,
+                                    .name = name,
+                                    .params = all,
+                                    .param_count = params,
+                                    .exactness = SVMX_EXACT,
+                                    .run = run,
+                                    .opencl_c = "/* the device of fake.h asks for the definition */",
+                                    .local = 1,
+                                    .grain = 1};
+    uint32_t op;
+    struct svmx_error error = {.text = ""};
+    cr_assert_eq(svmx_op_register(executor, &def, &op, &error), SVMX_OK, "%s", error.text);
+    return op;
+}
+
+/* Two problems: a counter that is its own condition, from -1 on: over when it is not 0; and one that counts to a limit, of which
+ * an operation of the user's tells. */
+static void count_on(svmx_executor_t *executor, uint32_t tick, uint32_t reached, uint32_t every) {
+    enum { LIMIT = 23 };
+    uint32_t from[2] = {UINT32_MAX, 0}, to[2] = {77, 77};
+    svmx_buffer_t *state;
+    svmx_batch_t *body;
+    struct svmx_loop_end ends[2];
+    cr_assert_eq(svmx_buffer_create(executor, sizeof from, &state), SVMX_OK);
+    cr_assert_eq(svmx_buffer_write(state, 0, from, sizeof from), SVMX_OK);
+    cr_assert_eq(svmx_batch_create(executor, &body), SVMX_OK);
+    for (uint32_t p = 0; p < 2; p++) {
+        const struct svmx_arg next[] = {svmx_out_passing(SVMX_U32, 1), svmx_view(SVMX_U32, state, p, 1)};
+        (void)add(body, tick, next, 2);
+    }
+    const struct svmx_arg over[] = {svmx_out_passing(SVMX_U32, 1), svmx_result_of(SVMX_U32, 1, 0), svmx_u32(LIMIT)};
+    (void)add(body, reached, over, 3);
+    const struct svmx_carry carries[] = {{0, 0, state, 0}, {1, 0, state, 4}};
+    const struct svmx_until untils[] = {{.task = 0, .kind = SVMX_UNTIL_NOT_ZERO},
+                                        {.task = 2, .kind = SVMX_UNTIL_NOT_ZERO}};
+    const struct svmx_loop loop = {.size = sizeof loop,
+                                   .carries = carries,
+                                   .untils = untils,
+                                   .carry_count = 2,
+                                   .until_count = 2,
+                                   .max_iterations = MOST,
+                                   .check_every = every};
+    cr_assert_eq(svmx_loop_run(body, &loop, ends, NULL), SVMX_OK, "%s", svmx_batch_error(body));
+    cr_assert_eq(svmx_buffer_read(state, 0, to, sizeof to), SVMX_OK);
+    cr_assert_eq(to[0], 1, "-1, 0, 1");
+    cr_assert_eq(ends[0].iterations, 2, "0 is no end, 1 is one");
+    cr_assert_eq(ends[0].value, 1.0);
+    cr_assert_eq(to[1], LIMIT, "every %u: %u", every, to[1]);
+    cr_assert_eq(ends[1].iterations, LIMIT);
+    for (int p = 0; p < 2; p++) cr_assert_eq(ends[p].reason, SVMX_LOOP_CONDITION);
+    svmx_batch_destroy(body);
+    svmx_buffer_destroy(state);
+}
+
+static void count_with(svmx_executor_t *executor) {
+    const uint32_t tick = register_op(executor, "tick_u32", tick_run, 2),
+                   reached = register_op(executor, "reached_u32", reached_run, 3);
+    for (size_t i = 0; i < sizeof everies / sizeof *everies; i++) count_on(executor, tick, reached, everies[i]);
+    svmx_close(executor);
+}
+
+Test(loops, until_a_counter_or_an_operation_of_ones_own_on_host_memory) {
+    const struct svmx_options options = plain_options();
+    count_with(open_with(&options));
+}
+
+Test(loops, until_a_counter_or_an_operation_of_ones_own_on_a_device) {
+    fake_start();
+    count_with(open_fake());
+    cr_assert_gt(fake.launches, 0);
+    expect_all_returned();
+}
+
+/* ---- how often is looked ---------------------------------------------------------------------------------------------- */
+
+/* A device that computes for a tenth of what a window takes: windows grow, and the results are those of any other. */
+Test(loops, windows_grow_while_they_are_cheap, .init = fill) {
+    static struct outcome learned, fixed;
+    fake_start();
+    fake.delay_ms = 1;
+    fake.timing.compute_ns = 100000;
+    struct svmx_options options = fake_options();
+    options.timeout_ms = 60000;
+    svmx_executor_t *executor = open_with(&options);
+    (void)by_library(executor, 1, &fixed); /* pipelines are built meanwhile */
+    const struct svmx_loop_counts eight = by_library(executor, 8, &fixed), own = by_library(executor, 0, &learned);
+    expect_same(&learned, &fixed, 0);
+    cr_assert_eq(eight.windows, MOST / 8);
+    cr_assert_lt(own.windows, eight.windows, "1, 8, 16, 15");
+    svmx_close(executor);
+    expect_all_returned();
+}
+
 /* ---- wishes ------------------------------------------------------------------------------------------------------------ */
 
 /* What is wished for the body holds for its windows, as their receipts tell. */

@@ -78,6 +78,29 @@ Test(batch, a_refused_task_leaves_no_trace) {
     cr_assert_eq(memcmp(batch->in_hull, before.in_hull, sizeof before.in_hull), 0);
 }
 
+/* Whatever it was refused for, the text begins with the number that it would have had. */
+Test(batch, a_refusal_names_the_task) {
+    for (uint32_t t = 0; t < 3; t++) add(t, 4);
+    const struct svmx_arg good[] = {svmx_out(SVMX_F32, outs[3], 4), svmx_in(SVMX_F32, ins[3], 4),
+                                    svmx_in(SVMX_F32, ins[3], 4)};
+    const struct svmx_arg forward = svmx_result_of(SVMX_F32, 3, 0), of_itself = svmx_result_of(SVMX_F32, 9, 0),
+                          no_output = svmx_result_of(SVMX_F32, 1, 2), other_type = svmx_in(SVMX_U32, ins[3], 4),
+                          shorter = svmx_in(SVMX_F32, ins[3], 3), nothing = svmx_in(SVMX_F32, NULL, 4);
+    const struct svmx_arg bad[] = {forward, of_itself, no_output, other_type, shorter, nothing};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct svmx_arg args[] = {good[0], good[1], bad[i]};
+        cr_assert_neq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_OK, "%zu", i);
+        cr_assert_eq(strncmp(svmx_batch_error(batch), "task 3: vec_add_f32: ", 21), 0, "%s", svmx_batch_error(batch));
+    }
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, good, 2), SVMX_ERR_ARGUMENT);
+    cr_assert_eq(strncmp(svmx_batch_error(batch), "task 3: vec_add_f32: takes 3", 28), 0, "%s",
+                 svmx_batch_error(batch));
+    cr_assert_eq(svmx_batch_add(batch, 100000, good, 3), SVMX_ERR_UNKNOWN);
+    cr_assert_eq(strncmp(svmx_batch_error(batch), "task 3: no operation", 20), 0, "%s", svmx_batch_error(batch));
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, good, 3), SVMX_OK);
+    cr_assert_eq(svmx_batch_task_count(batch), 4);
+}
+
 Test(batch, hulls_cover_what_was_named) {
     cr_assert_eq(svmx_vec_add_f32(batch, outs[0], ins[0], ins[1], 16), SVMX_OK);
     cr_assert_eq(svmx_vec_add_f32(batch, outs[2], ins[2], ins[1], 16), SVMX_OK);

@@ -431,7 +431,7 @@ Test(custom, its_own_check) {
     const uint32_t op = register_or_fail(&def);
     cr_assert_eq(add_mix(op, 8, 3), SVMX_OK, "%s", svmx_batch_error(batch));
     cr_assert_eq(add_mix(op, 8, 4), SVMX_ERR_ARGUMENT);
-    cr_assert_str_eq(svmx_batch_error(batch), "mix_u32: k is 4, which is even");
+    cr_assert_str_eq(svmx_batch_error(batch), "task 1: mix_u32: k is 4, which is even");
     cr_assert_eq(add_mix(op, 8, 666), SVMX_ERR_OVERFLOW);
     cr_assert_not_null(strstr(svmx_batch_error(batch), "does not say why"));
     cr_assert_eq(add_mix(op, 8, 777), SVMX_ERR_ARGUMENT, "what is no error is made one");
@@ -469,7 +469,8 @@ Test(custom, lengths_that_disagree_without_a_check) {
     const struct svmx_arg args[] = {svmx_out(SVMX_U32, out, 3), svmx_in(SVMX_U32, a, 3), svmx_in(SVMX_U32, b, 2),
                                     svmx_u32(1)};
     cr_assert_eq(svmx_batch_add(batch, op, args, 4), SVMX_ERR_ARGUMENT);
-    cr_assert_str_eq(svmx_batch_error(batch), "mix_u32: b has 2 items but out has 3: give both the same length");
+    cr_assert_str_eq(svmx_batch_error(batch),
+                     "task 0: mix_u32: b has 2 items but out has 3: give both the same length");
     cr_assert_eq(svmx_batch_add(batch, op, args, 3), SVMX_ERR_ARGUMENT);
 }
 
