@@ -28,6 +28,7 @@ struct bench {
     uint32_t rounds;   /* SVMX_BENCH_ROUNDS */
     uint64_t slice_ns; /* SVMX_BENCH_SLICE_US */
     const char *only;  /* SVMX_BENCH_ONLY: cases whose names have this in them; NULL = all */
+    const char *place; /* the device that is measured, for notes in JSON; NULL = the machine */
 };
 
 /* One of the things that a case compares. */
