@@ -29,6 +29,7 @@ struct bench {
     uint64_t slice_ns; /* SVMX_BENCH_SLICE_US */
     const char *only;  /* SVMX_BENCH_ONLY: cases whose names have this in them; NULL = all */
     bool quick;        /* SVMX_BENCH_QUICK, of QUICK=1: for a look */
+    const char *place; /* the device that is measured, for notes in JSON; NULL = the machine */
 };
 
 /* One of the things that a case compares. */

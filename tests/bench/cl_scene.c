@@ -44,7 +44,9 @@ int cl_scene_each(const char *program, void (*measure)(struct cl_scene *scene)) 
         if (!(scene.device.flags & SVMX_DEVICE_TEST) && scene.peer) {
             printf("%-10s on %s%s (%s)\n", "opencl", scene.device.name,
                    scene.device.kind == SVMX_DEVICE_CPU ? " [CPU DEVICE]" : "", scene.device.driver);
+            scene.bench.place = scene.device.name;
             measure(&scene);
+            scene.bench.place = NULL;
             measured++;
         }
         peer_cl_close(scene.peer);
@@ -162,10 +164,12 @@ static bool tasks_are_right(const struct peer_cl_task *tasks, size_t count) {
     return true;
 }
 
-static bool device_answered(const svmx_batch_t *batch) {
+/* In one launch, with one copy back, or none where the device writes into the host's memory. */
+static bool device_answered(const struct cl_scene *scene, const svmx_batch_t *batch) {
     struct svmx_receipt receipt = {.size = sizeof receipt};
+    const uint32_t readbacks = scene->device.flags & SVMX_DEVICE_SHARES_MEMORY ? 0 : 1;
     return svmx_receipt_count(batch) == 1 && svmx_receipt_get(batch, 0, &receipt) == SVMX_OK && receipt.device == 0 &&
-           receipt.launches == 1;
+           receipt.launches == 1 && receipt.readbacks == readbacks;
 }
 
 static bool lane_is_right(struct cl_work *work, void (*run)(void *, uint64_t), const struct peer_cl_task *tasks) {
@@ -186,7 +190,7 @@ static bool results_are_right(struct cl_work *work) {
 bool cl_work_is_right(struct cl_work *work) {
     if (!lane_is_right(work, cl_run_naive, work->own) || !lane_is_right(work, cl_run_enqueued, work->own)) return false;
     if (work->shared && !lane_is_right(work, cl_run_shared, work->shared)) return false;
-    if (!lane_is_right(work, cl_run_callers, work->own) || !device_answered(work->callers)) return false;
+    if (!lane_is_right(work, cl_run_callers, work->own) || !device_answered(work->scene, work->callers)) return false;
     cl_run_in_place(work, 1);
-    return results_are_right(work) && device_answered(work->in_place);
+    return results_are_right(work) && device_answered(work->scene, work->in_place);
 }

@@ -87,11 +87,19 @@ static void put_number(FILE *file, const char *key, double value) {
         fprintf(file, ",\"%s\":null", key);
 }
 
-static void write_row(FILE *file, const char *suite, const struct bench_row *row, enum verdict verdict) {
+static void put_note(FILE *file, const char *place, const char *note) {
+    char text[1024];
+    if (!place && !note) return;
+    (void)snprintf(text, sizeof text, "%s%s%s%s", place ? "on " : "", place ? place : "", place && note ? "; " : "",
+                   note ? note : "");
+    put_text(file, "note", text);
+}
+
+static void write_row(FILE *file, const struct bench *bench, const struct bench_row *row, enum verdict verdict) {
     static const char *const words[] = {[MISSED] = "false", [MET] = "true", [SKIPPED] = "null", [NOT_ASKED] = "null"};
     char ask[FIGURE];
     ask_text(row, ask, sizeof ask);
-    fprintf(file, "{\"suite\":\"%s\"", suite);
+    fprintf(file, "{\"suite\":\"%s\"", bench->suite);
     put_text(file, "case", row->name);
     put_number(file, "ours", row->ours);
     put_number(file, "peer", row->peer);
@@ -100,12 +108,12 @@ static void write_row(FILE *file, const char *suite, const struct bench_row *row
     put_number(file, "ratio", ratio_of(row));
     put_text(file, "ask", ask[0] ? ask : NULL);
     fprintf(file, ",\"ok\":%s", words[verdict]);
-    if (row->note) put_text(file, "note", row->note);
+    put_note(file, bench->place, row->note);
     fputs("}\n", file);
 }
 
 void bench_row(struct bench *bench, const struct bench_row *row) {
     enum verdict verdict = judge(row);
     print_row(bench, row, verdict);
-    if (bench->rows) write_row(bench->rows, bench->suite, row, verdict);
+    if (bench->rows) write_row(bench->rows, bench, row, verdict);
 }
