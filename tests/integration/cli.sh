@@ -205,7 +205,7 @@ verdict "svmx config: settings with their defaults" $?
 call config --json
 json "config --json: every variable" "[s['variable'] for s in d['settings']] == ['SUPERVM_' + v for v in
     'BACKENDS BACKEND_PATH VARIANT THREADS QUEUE_DEPTH MIN_BUCKET POOL_BYTES MAX_PIPELINES TIMEOUT_MS TIMEOUT_MIN_MS LOG CACHE_DIR CACHE_BYTES '
-    'POLICY LEARN PROBE_PERCENT RECEIPTS PROFILE DEBUG ISOLATE DRIVER_PROBE VERIFY LOAD_WARNING LOAD_CRITICAL STATS_DIR WINDOW'.split()]
+    'POLICY LEARN PROBE_PERCENT RECEIPTS PROFILE DEBUG ISOLATE DRIVER_PROBE VERIFY LOAD_WARNING LOAD_CRITICAL STATS_DIR WINDOW SIM_MODEL'.split()]
     and all(set(s) == set('name variable value source default help'.split()) and s['help'] for s in d['settings'])"
 setting=SUPERVM_THREADS=1
 call config
