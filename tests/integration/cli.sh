@@ -125,6 +125,9 @@ json "devices --json: reference code last, usable" "d['devices'][-1]['backend'] 
     and set(d['devices'][0]) == set('index backend name kind variant threads driver pci memory_bytes max_alloc_bytes '
     'host_memory shares_cores test modelled usable health strikes quarantined health_reason device_ns backlog_ns '
     'clock'.split()) and all(v['health'] == 'healthy' and v['strikes'] == 0 for v in d['devices'])"
+# of the kernels, so that a profile of others is not believed
+json "devices --json: versions of plugins with kernels have a number of their sources" "all(b['version'].split('+')[1].isdigit()
+    for b in d['backends'] if b['name'] in ('simd', 'opencl', 'levelzero') and b['verdict'] == 'loaded')"
 json "devices --json: load report" "all(set(b) == set('name verdict status reason version licence path'.split())
     and b['verdict'] in ('loaded', 'skipped', 'refused') for b in d['backends'])
     and any(b['name'] == 'reference' and b['verdict'] == 'loaded' for b in d['backends'])"
