@@ -11,6 +11,7 @@ bench_programs = \
 	%D%/overlap_opencl \
 	%D%/vm $(opencl_bench_programs) $(levelzero_bench_programs) $(watching_bench_programs) \
 	%D%/routing \
+	%D%/scan \
 	%D%/routing_devices \
 	%D%/ops_field \
 	%D%/ops_hash \
@@ -46,6 +47,10 @@ endif
 virtual_time = %D%/regret.c %D%/regret.h %D%/virtual.c %D%/virtual.h %D%/workloads.c %D%/workloads.h
 %C%_routing_SOURCES = %D%/routing.c $(virtual_time) $(bench_common)
 %C%_routing_LDADD = libsvmx-core.la plugins/sim/libsim-model.la -lm
+
+# Suite scan: the command by itself.
+%C%_scan_SOURCES = %D%/scan.c $(bench_common)
+%C%_scan_LDADD = -lm
 
 # Suite overlap: a stream of batches; the model also by itself.
 %C%_overlap_SOURCES = %D%/overlap.c %D%/stream.c %D%/stream.h $(bench_common)
@@ -155,7 +160,8 @@ endif
 bench: all $(bench_programs) $(ze_cpu_driver) examples/scf
 	@list=; driver='$(firstword $(ze_cpu_driver))'; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \
 	  SUITE='$(SUITE)' QUICK='$(QUICK)' SVMX_BENCH_VERSION='$(PACKAGE_VERSION)' SVMX_BENCH_LIST="$$list" SVMX_BENCH_RESULTS='$(abs_top_builddir)/bench-results.json' \
-	  SVMX_BENCH_ZE_DRIVER="$${driver:+$(abs_top_builddir)/$$driver}" SVMX_BENCH_EXAMPLES='$(abs_top_builddir)/examples' \
+	  SVMX_BENCH_COMMAND='$(abs_top_builddir)/svmx' SVMX_BENCH_ZE_DRIVER="$${driver:+$(abs_top_builddir)/$$driver}" \
+	  SVMX_BENCH_EXAMPLES='$(abs_top_builddir)/examples' \
 	  SUPERVM_BACKEND_PATH='$(abs_top_builddir)/backends' $(SHELL) $(top_srcdir)/%D%/run.sh
 EXTRA_DIST += %D%/run.sh
 CLEANFILES += bench-results.json bench-results.html $(bench_programs)

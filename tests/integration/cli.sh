@@ -126,6 +126,9 @@ json "devices --json: reference code last, usable" "d['devices'][-1]['backend'] 
     and set(d['devices'][0]) == set('index backend name kind variant threads driver pci memory_bytes max_alloc_bytes '
     'host_memory shares_cores test modelled usable health strikes quarantined health_reason device_ns backlog_ns '
     'clock'.split()) and all(v['health'] == 'healthy' and v['strikes'] == 0 for v in d['devices'])"
+# of the kernels, so that a profile of others is not believed
+json "devices --json: versions of plugins with kernels have a number of their sources" "all(b['version'].split('+')[1].isdigit()
+    for b in d['backends'] if b['name'] in ('simd', 'opencl', 'levelzero') and b['verdict'] == 'loaded')"
 json "devices --json: load report" "all(set(b) == set('name verdict status reason version licence path'.split())
     and b['verdict'] in ('loaded', 'skipped', 'refused') for b in d['backends'])
     and any(b['name'] == 'reference' and b['verdict'] == 'loaded' for b in d['backends'])"
@@ -206,7 +209,7 @@ verdict "svmx config: settings with their defaults" $?
 call config --json
 json "config --json: every variable" "[s['variable'] for s in d['settings']] == ['SUPERVM_' + v for v in
     'BACKENDS BACKEND_PATH VARIANT THREADS QUEUE_DEPTH MIN_BUCKET POOL_BYTES MAX_PIPELINES TIMEOUT_MS TIMEOUT_MIN_MS LOG CACHE_DIR CACHE_BYTES '
-    'POLICY LEARN PROBE_PERCENT RECEIPTS PROFILE DEBUG ISOLATE DRIVER_PROBE VERIFY LOAD_WARNING LOAD_CRITICAL STATS_DIR WINDOW PATIENCE_MS'.split()]
+    'POLICY LEARN PROBE_PERCENT RECEIPTS PROFILE DEBUG ISOLATE DRIVER_PROBE VERIFY LOAD_WARNING LOAD_CRITICAL STATS_DIR WINDOW PATIENCE_MS GATHER_US SIM_MODEL'.split()]
     and all(set(s) == set('name variable value source default help'.split()) and s['help'] for s in d['settings'])"
 setting=SUPERVM_THREADS=1
 call config
