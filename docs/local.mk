@@ -43,6 +43,7 @@ EXTRA_DIST += \
 	%D%/adr/0016-loops-are-unrolled-batches.md \
 	%D%/adr/0017-a-window-in-the-submitter.md \
 	%D%/adr/0018-opencl-features-that-are-left-out.md \
+	%D%/adr/0024-the-window-is-three-deep.md \
 	%D%/examples/README.md \
 	%D%/examples/panels.html \
 	%D%/examples/report.html \

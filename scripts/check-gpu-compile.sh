@@ -31,7 +31,8 @@ export list work
 
 # ---- one variant: writes lines "operation variant kernel target cell" -----------------------------------------------
 
-# What ptxas says of each kernel; the limits of a multiprocessor are in NVIDIA's tables of compute capabilities.
+# What ptxas says of each kernel; the limits of a multiprocessor are in NVIDIA's tables of compute capabilities. Functions that
+# are called are listed behind the kernels, whoever calls them: what they spill is counted for every kernel of the variant.
 read_nvidia='
     function ceil(a, b) { return int((a + b - 1) / b) }
     function least(a, b) { return a < b ? a : b }
@@ -42,20 +43,38 @@ read_nvidia='
         split(kernels, pairs, " ")
         for (i in pairs) { split(pairs[i], pair, ":"); local_size[pair[1]] = pair[2] }
     }
-    /Compiling entry function/ { split($0, parts, "\047"); kernel = parts[2] }
-    /bytes spill stores/ { stack = $1; spill = $5 }
+    /Compiling entry function/ { split($0, parts, "\047"); kernel = parts[2]; order[++kernel_count] = kernel; entry[kernel] = 1 }
+    /Function properties for/ { function_name = $NF }
+    /bytes spill stores/ { stacks[function_name] = $1; spills[function_name] = $5 }
     /Used [0-9]+ registers/ {
-        for (i = 1; i <= NF; i++) { if ($i == "Used") registers = $(i + 1); if ($(i + 2) ~ /^smem/) shared = $i }
-        group_waves = ceil(local_size[kernel], 32)
-        by_registers = int(int(65536 / (ceil(registers * 32, 256) * 256)) / 4) * 4
-        n = least(groups, least(int(by_registers / group_waves), int(waves / group_waves)))
-        if (shared > 0) n = least(n, int(memory / (shared + (target == "sm_75" ? 0 : 1024))))
-        cell(n * group_waves / waves)
+        for (i = 1; i <= NF; i++) { if ($i == "Used") used[kernel] = $(i + 1); if ($(i + 2) ~ /^smem/) lds[kernel] = $i }
+    }
+    END {
+        for (name in spills) if (!(name in entry)) called += spills[name]
+        for (k = 1; k <= kernel_count; k++) {
+            kernel = order[k]; registers = used[kernel]; shared = lds[kernel]; stack = stacks[kernel]
+            spill = spills[kernel] + called
+            group_waves = ceil(local_size[kernel], 32)
+            by_registers = int(int(65536 / (ceil(registers * 32, 256) * 256)) / 4) * 4
+            n = least(groups, least(int(by_registers / group_waves), int(waves / group_waves)))
+            if (shared > 0) n = least(n, int(memory / (shared + (target == "sm_75" ? 0 : 1024))))
+            cell(n * group_waves / waves)
+        }
     }'
-# What LLVM says of each kernel in the comments and the metadata of its assembly.
+# What LLVM says of each kernel in the comments and the metadata of its assembly. The metadata knows kernels only: spills of
+# functions that are called are their stores with that comment, but for the first of each register that a function must leave
+# as it found it, eight of sixteen from v40 on, and for one more, in which it keeps the way back.
 read_amd='
     BEGIN { waves = target == "gfx906" ? 10 : 16 }
     /-- Begin function/ { kernel = $NF }
+    /-byte Folded Spill/ {
+        match($0, /[ \t[]v[[0-9]*/); number = substr($0, RSTART + 2) + 0
+        if (number < 40 || (number - 40) % 16 >= 8) number = "any"
+        kept = !((kernel, number) in saved)
+        saved[kernel, number] = 1
+        match($0, /[0-9]+-byte Folded Spill/)
+        if (!kept) folded[kernel] += substr($0, RSTART) + 0
+    }
     /^; NumVgprs:/ { found[kernel] = $3 }
     /^; ScratchSize:/ { stacks[kernel] = $3 }
     /^; LDSByteSize:/ { lds[kernel] = $3 }
@@ -64,11 +83,14 @@ read_amd='
     /^    \.(vgpr|sgpr)_spill_count:/ { spills[kernel] += $2 }
     END {
         split(kernels, pairs, " ")
+        for (i in pairs) { split(pairs[i], pair, ":"); delete folded[pair[1]] }
+        for (name in folded) called += folded[name]
         for (i in pairs) {
             split(pairs[i], pair, ":"); kernel = pair[1]
             if (!(kernel in found)) continue
             registers = found[kernel]; stack = stacks[kernel]; shared = lds[kernel]
             spill = stack > 0 ? 4 * spills[kernel] : 0 # scalars go to spare vector registers before they go to memory
+            spill += called
             cell(occupancy[kernel])
         }
     }'

@@ -39,8 +39,9 @@ SVMX_INLINE uint stream_byte(const struct stream *s, ulong at) {
     return at < total ? s->data[at - SHA_HEAD] : at == total ? 0x80 : 0;
 }
 
-/* Word `number` of the stream; of the last block the last two are the length. */
-SVMX_INLINE ulong stream_word(const struct stream *s, ulong number, ulong words) {
+/* Word `number` of the stream; of the last block the last two are the length. A call: inlined, the loads of sixteen words stand
+ * side by side, and there are not so many registers on AMD. */
+FE_CALL ulong stream_word(const struct stream *s, ulong number, ulong words) {
     ulong word = 0;
     if (number == words - 1) return (SHA_HEAD + s->bytes) << 3;
     if (number == words - 2) return (SHA_HEAD + s->bytes) >> 61;

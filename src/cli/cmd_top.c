@@ -87,7 +87,7 @@ static double now_s(void) {
 }
 
 static enum cli_exit samples_take(const struct top_source *source, struct cli_samples *samples) {
-    char *text = top_source_read(source, false);
+    char *text = top_source_read(source, TOP_METRICS);
     if (!text) return CLI_FAILED;
     if (cli_samples_read(samples, text)) return CLI_OK;
     cli_error("%s gives metrics that cannot be read", source->address ? source->address : "the executor");
@@ -115,11 +115,11 @@ static void print_picture(const char *text) {
 
 /* False after a message: no memory for it. */
 static bool view_print(const struct top_source *source, const struct cli_samples *before, const struct cli_samples *now,
-                       double seconds) {
+                       const struct top_texts *texts, double seconds) {
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
-    if (out) top_view_print(out, source, before, now, seconds);
+    if (out) top_view_print(out, source, before, now, texts, seconds);
     const bool whole = out && fclose(out) == 0;
     if (whole)
         print_picture(text);
@@ -132,10 +132,13 @@ static bool view_print(const struct top_source *source, const struct cli_samples
 /* A picture of what happened since `before`, which then is what is now. False after a message: the source does not answer. */
 static bool picture(const struct top_source *source, struct cli_samples *before, double *then_s, const char *lead) {
     struct cli_samples now;
+    struct top_texts texts;
     if (samples_take(source, &now) != CLI_OK) return false;
     const double at_s = now_s();
+    if (!top_texts_read(source, &texts)) return cli_samples_free(&now), false;
     fputs(lead, stdout);
-    const bool printed = view_print(source, before, &now, at_s - *then_s);
+    const bool printed = view_print(source, before, &now, &texts, at_s - *then_s);
+    top_texts_free(&texts);
     cli_output_flush();
     cli_samples_free(before);
     *before = now;
@@ -165,7 +168,7 @@ static enum cli_exit show(const struct top_source *source, const struct cli_args
 static enum cli_exit show_json(const struct top_source *source, const struct cli_args *args) {
     for (uint64_t i = 0; !args->own[COUNT].given || i < args->own[COUNT].number; i++) {
         if (!pause_ms(args->own[INTERVAL].number, false)) break;
-        char *text = top_source_read(source, true);
+        char *text = top_source_read(source, TOP_STATS);
         if (!text) return CLI_FAILED;
         fputs(text, stdout);
         free(text);

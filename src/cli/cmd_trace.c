@@ -150,7 +150,8 @@ const struct cli_command cli_trace = {
     .summary = "draw a log of receipts on a line of time, for scripts/trace-html or Perfetto",
     .details = "LOG, or standard input for '-', has lines as svmx run --receipt and svmx_receipt_json write\n"
                "them. The result is one document of trace events: a group of lanes for each device, a lane\n"
-               "for each stage (waiting, placing inputs, device, taking results), and more of a lane where\n"
+               "for each stage (waiting, placing inputs, device, taking results), one for each engine (copying\n"
+               "in, computing, copying out) where the device's clock can be believed, and more of a lane where\n"
                "several launches were under way at once. Each event has its receipt's numbers beside it.\n"
                "  svmx run keccak256 --repeat 20 --receipt keccak.log\n"
                "  svmx trace keccak.log --output keccak.json\n"

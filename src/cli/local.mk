@@ -66,6 +66,7 @@ svmx_SOURCES = \
 	%D%/table.c %D%/table.h \
 	%D%/text.c %D%/text.h \
 	%D%/top.h \
+	%D%/top_more.c \
 	%D%/top_source.c \
 	%D%/top_view.c \
 	%D%/trace.h \

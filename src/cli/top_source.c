@@ -15,7 +15,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 16 << 20, PATIENCE_S = 5 };
+enum { MOST_BYTES = 16 << 20, PATIENCE_S = 5, MOST_POINTS = 4096, MOST_FALLBACKS = 64 };
 
 /* A text that grows, always ended by a zero. */
 struct grown {
@@ -31,12 +31,52 @@ static void append(void *user, const char *piece, size_t bytes) {
     grown->text[grown->bytes] = '\0';
 }
 
-static char *read_executor(svmx_executor_t *executor, bool json) {
+/* As /curves.json of a server. */
+static enum svmx_status write_curves(const svmx_executor_t *executor, struct grown *grown) {
+    struct svmx_curve_point *points = cli_grow(NULL, MOST_POINTS, sizeof *points);
+    size_t count = 0;
+    points->size = sizeof *points;
+    const enum svmx_status status = svmx_curves_read(executor, points, MOST_POINTS, &count);
+    for (size_t i = 0; status == SVMX_OK && i < count && i < MOST_POINTS; i++) {
+        char line[160];
+        const int length = snprintf(line, sizeof line, "[%u,%u,%llu,%u,%.0f]\n", points[i].op, points[i].device,
+                                    (unsigned long long)points[i].units, points[i].samples, points[i].ns);
+        append(grown, line, (size_t)length);
+    }
+    free(points);
+    return status;
+}
+
+/* As /fallbacks. */
+static enum svmx_status write_fallbacks(svmx_executor_t *executor, struct grown *grown) {
+    struct svmx_receipt *list = cli_grow(NULL, MOST_FALLBACKS, sizeof *list);
+    uint64_t from = 0;
+    size_t count = 0, length;
+    char line[4096];
+    list->size = sizeof *list;
+    const enum svmx_status status = svmx_fallbacks_read(executor, &from, list, MOST_FALLBACKS, &count);
+    for (size_t i = 0; status == SVMX_OK && i < count; i++) {
+        if (svmx_receipt_json(executor, &list[i], line, sizeof line - 1, &length) != SVMX_OK) continue;
+        line[length] = '\n';
+        append(grown, line, length + 1);
+    }
+    free(list);
+    return status;
+}
+
+static char *read_executor(svmx_executor_t *executor, enum top_text which) {
     struct grown grown = {NULL, 0};
-    const enum svmx_status status =
-        svmx_stats_write(executor, json ? SVMX_STATS_JSON : SVMX_STATS_PROMETHEUS, append, &grown);
+    enum svmx_status status;
+    append(&grown, "", 0);
+    if (which == TOP_CURVES)
+        status = write_curves(executor, &grown);
+    else if (which == TOP_FALLBACKS)
+        status = write_fallbacks(executor, &grown);
+    else
+        status =
+            svmx_stats_write(executor, which == TOP_STATS ? SVMX_STATS_JSON : SVMX_STATS_PROMETHEUS, append, &grown);
     if (status == SVMX_OK) return grown.text;
-    (void)cli_session_failed("svmx_stats_write", status, "");
+    (void)cli_session_failed("the counters", status, "");
     free(grown.text);
     return NULL;
 }
@@ -99,11 +139,15 @@ static bool exchange(int fd, const char *address, const char *path, struct grown
     return got == 0;
 }
 
-static char *read_address(const char *address, bool json) {
+static char *read_address(const char *address, enum top_text which) {
+    static const char *const paths[] = {[TOP_METRICS] = "/metrics",
+                                        [TOP_STATS] = "/stats.json",
+                                        [TOP_CURVES] = "/curves.json",
+                                        [TOP_FALLBACKS] = "/fallbacks"};
     struct grown answer = {NULL, 0};
     const int fd = connect_to(address);
     if (fd < 0) return NULL;
-    const bool whole = exchange(fd, address, json ? "/stats.json" : "/metrics", &answer);
+    const bool whole = exchange(fd, address, paths[which], &answer);
     close(fd);
     char *body = answer.text ? strstr(answer.text, "\r\n\r\n") : NULL;
     const char *code = body ? strchr(answer.text, ' ') : NULL;
@@ -117,6 +161,6 @@ static char *read_address(const char *address, bool json) {
     return answer.text;
 }
 
-char *top_source_read(const struct top_source *source, bool json) {
-    return source->address ? read_address(source->address, json) : read_executor(source->executor, json);
+char *top_source_read(const struct top_source *source, enum top_text which) {
+    return source->address ? read_address(source->address, which) : read_executor(source->executor, which);
 }

@@ -193,10 +193,12 @@ static void shares(const struct view *view) {
 }
 
 void top_view_print(FILE *out, const struct top_source *source, const struct cli_samples *before,
-                    const struct cli_samples *now, double seconds) {
+                    const struct cli_samples *now, const struct top_texts *texts, double seconds) {
     const struct view view = {.out = out, .before = before, .now = now, .seconds = seconds};
     head(source, &view);
     devices(&view);
+    top_health_print(out, texts);
     shares(&view);
     operations(&view);
+    top_more_print(out, texts);
 }

@@ -4,10 +4,13 @@
  *
  * GPUs are modelled (plugins/sim), in real time, and so slow that two cores compute all that eight of them would: what is
  * measured is how the work is shared out, not how fast a GPU is. Each figure is the throughput of a stream of batches, two
- * of them under way; every result is compared with plain code.
+ * of them under way; every result is compared with plain code, or with that of the reference code. The same without a clock is
+ * devices_virtual.c. Streams on the drivers of this machine, all of which compute on its cores, show that several real devices
+ * work side by side, not how fast.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../drivers/ze_cpu/use.h"
 #include "bench.h"
 
 #include <math.h>
@@ -220,6 +223,32 @@ static void run_policy(void *user, uint64_t repeats) {
     }
 }
 
+/* The same inputs, computed by the reference code: the outputs that everybody must give. */
+static struct svmx_example expected_of(uint32_t op, uint64_t units) {
+    const struct svmx_options options = {.size = sizeof options, .backends = "none", .profile = "off"};
+    struct svmx_example example;
+    svmx_executor_t *reference;
+    svmx_batch_t *batch;
+    expect(svmx_open(&reference, &options, NULL), "svmx_open");
+    expect(svmx_example_create(reference, op, units, 1, &example), "svmx_example_create");
+    expect(svmx_batch_create(reference, &batch), "svmx_batch_create");
+    expect(svmx_batch_add(batch, op, example.args, example.arg_count), "svmx_batch_add");
+    expect(svmx_run(batch), "svmx_run");
+    svmx_batch_destroy(batch);
+    svmx_close(reference);
+    return example;
+}
+
+/* Both operations here have one output, the first argument. */
+static void spoil_output(const struct svmx_example *example) {
+    memset(example->args[0].from.out, 0x5a, example->args[0].bytes);
+}
+
+static bool is_right(const struct svmx_example *example, const struct svmx_example *expected) {
+    const struct svmx_arg *ours = &example->args[0], *theirs = &expected->args[0];
+    return ours->bytes == theirs->bytes && memcmp(ours->from.out, theirs->from.out, ours->bytes) == 0;
+}
+
 static void compare_cores(struct bench *bench, svmx_executor_t *executor, uint32_t op, uint64_t units,
                           const char *name) {
     static const uint32_t policies[POLICIES] = {SVMX_POLICY_AUTO, SVMX_POLICY_SPLIT, SVMX_POLICY_CPU, SVMX_POLICY_GPU};
@@ -241,11 +270,19 @@ static void compare_cores(struct bench *bench, svmx_executor_t *executor, uint32
     }
     bench_measure(bench, list, POLICIES);
     for (int i = 0; i < POLICIES; i++) ms[i] = bench_median(bench, &lanes[i]) / 1e6;
+    struct svmx_example expected = expected_of(op, units);
+    bool wrong = false;
+    for (int i = 0; i < POLICIES; i++) {
+        spoil_output(&example);
+        run_policy(&cores[i], 1);
+        wrong |= !is_right(&example, &expected);
+    }
+    svmx_example_destroy(&expected);
     const double better = ms[2] < ms[3] ? ms[2] : ms[3], worse_of_ours = ms[0] > ms[1] ? ms[0] : ms[1];
     char note[128];
     (void)snprintf(note, sizeof note, "ms: auto %.3f, split %.3f, SIMD alone %.3f, OpenCL alone %.3f", ms[0], ms[1],
                    ms[2], ms[3]);
-    row(bench, name, better / worse_of_ours, "of better", 0.95, false, note);
+    row(bench, name, better / worse_of_ours, "of better", 0.95, wrong, note);
     svmx_batch_destroy(batch);
     svmx_example_destroy(&example);
 }
@@ -275,6 +312,96 @@ static void run_cores(struct bench *bench) {
     svmx_close(executor);
 }
 
+/* ---- several drivers at once ------------------------------------------------------------------------------------------ */
+
+enum { REAL_UNDER_WAY = 4, REAL_BATCHES = 64, REAL_UNITS = 4096 };
+
+/* "PoCL ...: 40 launches; ..." */
+static void name_devices(const svmx_executor_t *executor, char *text, size_t bytes) {
+    struct svmx_device device = {.size = sizeof device};
+    size_t used = 0;
+    for (uint32_t i = 0; i + 1 < svmx_device_count(executor) && used < bytes; i++) {
+        expect(svmx_device_get(executor, i, &device), "svmx_device_get");
+        used += (size_t)snprintf(text + used, bytes - used, "%s%s:%u %.20s %u", i ? "; " : "", device.backend,
+                                 device.index, device.name, (unsigned)device.launches);
+    }
+    if (used < bytes) (void)snprintf(text + used, bytes - used, " launches");
+}
+
+/* A stream over them, each result compared; who gets how much of it the router decides. */
+static double run_real_stream(svmx_executor_t *executor, bool *wrong) {
+    struct svmx_example examples[REAL_UNDER_WAY], expected = expected_of(SVMX_OP_KECCAK256, REAL_UNITS);
+    svmx_batch_t *batches[REAL_UNDER_WAY];
+    expect(svmx_prewarm(executor, SVMX_OP_KECCAK256, REAL_UNITS), "svmx_prewarm");
+    for (int i = 0; i < REAL_UNDER_WAY; i++) {
+        expect(svmx_example_create(executor, SVMX_OP_KECCAK256, REAL_UNITS, 1, &examples[i]), "svmx_example_create");
+        expect(svmx_batch_create(executor, &batches[i]), "svmx_batch_create");
+        expect(svmx_batch_add(batches[i], SVMX_OP_KECCAK256, examples[i].args, examples[i].arg_count),
+               "svmx_batch_add");
+    }
+    const uint64_t first_ns = bench_now_ns();
+    for (uint32_t i = 0; i < REAL_BATCHES + REAL_UNDER_WAY; i++) {
+        const uint32_t which = i % REAL_UNDER_WAY;
+        if (i >= REAL_UNDER_WAY) {
+            expect(svmx_wait(batches[which], UINT64_MAX), "svmx_wait");
+            *wrong |= !is_right(&examples[which], &expected);
+            expect(svmx_batch_rearm(batches[which]), "svmx_batch_rearm");
+        }
+        if (i >= REAL_BATCHES) continue;
+        spoil_output(&examples[which]);
+        expect(svmx_submit(batches[which], 0), "svmx_submit");
+    }
+    const double seconds = (double)(bench_now_ns() - first_ns) / 1e9;
+    for (int i = 0; i < REAL_UNDER_WAY; i++) {
+        svmx_batch_destroy(batches[i]);
+        svmx_example_destroy(&examples[i]);
+    }
+    svmx_example_destroy(&expected);
+    return REAL_BATCHES / seconds;
+}
+
+/* `least`: devices that must be there, the reference code not counted. */
+static void run_real(struct bench *bench, const char *name, const char *backends, uint32_t least) {
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = backends,
+                                         .policy = "auto",
+                                         .profile = "off",
+                                         .timeout_ms = 60000,
+                                         .log_level = SVMX_LOG_ERROR};
+    struct bench_row result = {.name = name, .ours = NAN, .peer = NAN, .unit = "batches/s", .more_is_better = true};
+    svmx_executor_t *executor;
+    struct svmx_error error;
+    char note[256];
+    result.note = note;
+    if (svmx_open(&executor, &options, &error) != SVMX_OK) {
+        (void)snprintf(note, sizeof note, "skipped: %.200s", error.text);
+    } else if (svmx_device_count(executor) < least + 1) {
+        (void)snprintf(note, sizeof note, "skipped: %u of %u devices are here", svmx_device_count(executor) - 1, least);
+        svmx_close(executor);
+    } else {
+        result.ours = run_real_stream(executor, &result.wrong);
+        name_devices(executor, note, sizeof note);
+        svmx_close(executor);
+    }
+    bench_row(bench, &result);
+}
+
+static void run_drivers(struct bench *bench) {
+    static const char name[] = "three devices of Level Zero (TEST DRIVER, no GPU)";
+    const char *why = ze_cpu_missing();
+    run_real(bench, "SIMD, PoCL and Rusticl, all on the cores", "+simd,+opencl:cpu,stop", 3);
+    if (why) {
+        char note[160];
+        (void)snprintf(note, sizeof note, "skipped: %s", why);
+        bench_row(bench,
+                  &(struct bench_row){.name = name, .ours = NAN, .peer = NAN, .unit = "batches/s", .note = note});
+        return;
+    }
+    ze_cpu_use("bench_devices");
+    (void)setenv("ZE_CPU_DEVICES", "3", 1);
+    run_real(bench, name, "+levelzero,stop", 3);
+}
+
 /* SVMX_BENCH_ONLY names a scene here: each is opened as a whole. */
 static bool is_wanted(const struct bench *bench, const char *scene) {
     return !bench->only || strcmp(bench->only, scene) == 0;
@@ -284,6 +411,7 @@ int main(void) {
     static struct bench bench;
     const int fd = mkstemp(model_path);
     if (fd < 0 || close(fd) != 0 || setenv("SUPERVM_SIM_MODEL", model_path, 1) != 0) return 1;
+    (void)setenv("RUSTICL_ENABLE", "llvmpipe", 0); /* before the first driver is loaded */
     for (size_t i = 0; i < TASKS * ITEMS; i++) {
         a[i] = (float)(i % 1000) / 500 - 1;
         b[i] = (float)(i % 77);
@@ -295,6 +423,7 @@ int main(void) {
     if (is_wanted(&bench, "unequal")) run_unequal(&bench);
     if (is_wanted(&bench, "lost")) run_lost(&bench);
     if (is_wanted(&bench, "cores")) run_cores(&bench);
+    if (is_wanted(&bench, "drivers")) run_drivers(&bench);
     (void)unlink(model_path);
     return bench_close(&bench);
 }

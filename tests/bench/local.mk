@@ -5,6 +5,7 @@ bench_programs = \
 	%D%/overhead_route \
 	%D%/overhead \
 	%D%/chains \
+	%D%/devices_virtual \
 	%D%/devices \
 	%D%/signatures \
 	%D%/overlap \
@@ -38,6 +39,8 @@ endif
 %C%_devices_SOURCES = %D%/devices.c $(bench_common)
 %C%_devices_CPPFLAGS = $(public_cppflags)
 %C%_devices_LDADD = libsvmx.la -lm
+%C%_devices_virtual_SOURCES = %D%/devices_virtual.c $(bench_common)
+%C%_devices_virtual_LDADD = libsvmx-core.la plugins/sim/libsim-model.la -lm
 
 # Calls one stage by itself.
 %C%_overhead_route_SOURCES = %D%/overhead_route.c $(bench_common)

@@ -55,7 +55,7 @@ ran() {
 if ! command -v "$cxx" >/dev/null 2>&1 || ! echo '#include <vector>' | "$cxx" -x c++ -fsyntax-only - 2>/dev/null; then
     skip "there is no C++ compiler (package g++; CXX says which)"
 else
-    for header in svmx ops plugin types; do
+    for header in svmx ops plugin types metrics; do
         echo "#include <svmx/$header.h>" >"$work/header.cpp"
         "$cxx" -std=c++17 -Wall -Wextra -Wconversion -Werror -fsyntax-only -I"$src/include" "$work/header.cpp" \
             >"$work/err" 2>&1

@@ -70,6 +70,52 @@ refused 2 "'127.0.0.1:http' is no address" top 127.0.0.1:http --count 1
 refused 2 "'127.0.0.1:70000' is no address" top 127.0.0.1:70000 --count 1
 refused 4 "does not answer" top 127.0.0.1:1 --count 1
 
+echo "# top of texts that were made up"
+if [ -n "$python" ] && [ -z "${SVMX_TEST_RUNNER:-}" ]; then
+    mkdir "$work/made"
+    cat >"$work/made/metrics" <<'END'
+svmx_device_info{device="simd:0",name="A CPU"} 1
+svmx_device_info{device="opencl:0",name="A GPU"} 1
+svmx_route_flips_total{operation="keccak256"} 1
+END
+    cat >"$work/made/stats.json" <<'END'
+{"version":"1","devices":[{"index":0,"id":"simd:0","health":"healthy","health_reason":""},
+{"index":1,"id":"opencl:0","health":"quarantined","health_reason":"sum_f32: wrong bytes"}],
+"operations":[{"name":"keccak256","op":7},
+{"name":"sha256","op":8}]}
+END
+    cat >"$work/made/curves.json" <<'END'
+{"columns":["op","device","units","samples","ns","low_ns","high_ns"],
+"points":[[7,0,256,9,100,90,110],
+[7,0,1024,9,400,390,410],
+[7,0,4096,9,1600,1500,1700],
+[7,1,512,9,1,1,1],
+[7,1,1024,9,900,800,1000],
+[7,1,4096,9,950,900,1000],
+[8,0,1024,9,5,5,5]]}
+END
+    i=1
+    while [ "$i" -le 7 ]; do
+        echo "{\"time_ns\":${i}000000000,\"operation\":\"sum_f32\",\"units\":$((1000 * i)),\"backend\":\"simd\",\"reason\":\"wrong bytes, number $i\"}"
+        i=$((i + 1))
+    done >"$work/made/fallbacks"
+    "$python" -u -m http.server --bind 127.0.0.1 --directory "$work/made" 0 >"$work/serving" 2>/dev/null &
+    server=$!
+    while [ ! -s "$work/serving" ] && kill -0 "$server" 2>/dev/null; do sleep 0.1; done
+    call top "127.0.0.1:$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$work/serving")" --count 1 --interval 200
+    exits 0 && err_empty && out_has 'opencl:0 is quarantined: sum_f32: wrong bytes' && ! out_has 'simd:0 is'
+    verdict "top: why a device is not healthy" $?
+    out_has '  keccak256: simd:0, from 4,096 on opencl:0' && ! out_has '  sha256: '
+    verdict "top: crossovers, of sizes that were measured on two devices" $?
+    out_matches 'sum_f32 of 7,000, done by simd: wrong bytes, number 7' && out_has 'number 3' && ! out_has 'number 2'
+    verdict "top: the last five that were redone" $?
+    kill "$server"
+    wait "$server" 2>/dev/null
+    server=
+else
+    skip "top of texts that were made up" "needs python3, and no emulator" 3
+fi
+
 echo "# serve, and top of it"
 call serve --address nowhere
 if exits 4; then

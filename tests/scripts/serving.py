@@ -24,12 +24,13 @@ def missing():
 class Server:
     """A server at a free port."""
 
-    def __init__(self, *arguments, address="127.0.0.1:0"):
+    def __init__(self, *arguments, address="127.0.0.1:0", env=None):
         self.process = subprocess.Popen(
             [COMMAND, "serve", "--json", "--address", address, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
+            env={**os.environ, **(env or {})},
         )
         line = self.process.stdout.readline()
         if not line:

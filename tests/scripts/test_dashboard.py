@@ -8,6 +8,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
+import os
 import time
 import unittest
 
@@ -105,6 +106,39 @@ class Dashboard(browsing.Pages):
         self.assertNotEqual(self.js("return find('rate-batches').textContent"), "–")
         self.assertEqual(self.complaints(), [])
         self.shot("dashboard-light")
+
+    def test_a_device_that_gives_wrong_bytes(self):
+        """The check plugin turns a bit in one of its launches, all of which are compared: the device is not trusted with that
+        operation any more, and what it failed is on the page with its reason, as in /stats.json and /fallbacks."""
+        wrong = {"SUPERVM_BACKEND_PATH": os.environ.get("SVMX_TEST_DRIVER_PATH", ""), "SUPERVM_VERIFY": "full"}
+        arguments = ("--load", "100", "--batches", "60", "--policy", "order", "--backend", "check:dispatch@40=bitflip,stop")
+        try:
+            server = self.serve(*arguments, env=wrong)
+        except RuntimeError as reason:
+            self.skipTest(str(reason))
+        stats = server.wait_for_batches(60)
+        device = stats["devices"][0]
+        self.assertEqual(device["health"], "quarantined")
+        self.assertGreater(stats["work"]["fallback_reasons"]["wrong"], 0)
+        self.open(server, answers=3)
+        badges = self.js("return [...document.querySelectorAll('#devices .health')].map((e) => [e.textContent, e.className])")
+        self.assertEqual(badges[0], ["quarantined", "health bad"])
+        self.assertEqual(badges[1:], [[one["health"], "health"] for one in stats["devices"][1:]])
+        words = self.js("return document.querySelector('#devices .name').textContent")
+        self.assertTrue(device["health_reason"])
+        self.assertIn(device["health_reason"], words)
+        failed = [json.loads(line) for line in server.text("/fallbacks").splitlines()]
+        self.assertEqual(len(failed), stats["work"]["fallbacks"])
+        rows = self.js("return [...document.querySelectorAll('#fallbacks tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))")
+        self.assertEqual(
+            [[row[1], row[2], row[5]] for row in rows],
+            [[one["operation"], f"{one['units']:,}", one["reason"]] for one in reversed(failed)],
+        )
+        self.assertEqual(self.js("return find('no-fallbacks').hidden"), True)
+        shown = self.js("return document.querySelector('[data-path=\"work.fallbacks\"]').textContent")
+        self.assertEqual(shown, f"{stats['work']['fallbacks']:,}")
+        self.assertEqual(self.complaints(), [])
+        self.shot("dashboard-fallbacks")
 
     def test_hold(self):
         server = self.serve("--load", "30")
