@@ -115,6 +115,7 @@ static struct ops_call exp_call(const char *op, const struct arrays *arrays, uin
     call.args[0] = svmx_out(SVMX_F32, arrays->out, n);
     call.args[1] = svmx_in(SVMX_F32, arrays->a, n);
     if (strstr(op, "softmax")) call.args[call.count++] = svmx_u64(SOFTMAX_WIDTH);
+    if (strcmp(op, "elu_f32") == 0) call.args[call.count++] = svmx_f32(1); /* alpha */
     return call;
 }
 
@@ -139,7 +140,8 @@ static void exponential(struct ops *ops, const char *name, const char *op, const
 }
 
 static void exponentials(struct ops *ops, const struct arrays *arrays) {
-    static const char *const family[] = {"exp_f32", "sigmoid_f32", "tanh_f32", "swish_f32", "gelu_f32", "softmax_f32"};
+    static const char *const family[] = {"exp_f32",  "sigmoid_f32", "tanh_f32",    "swish_f32",
+                                         "gelu_f32", "elu_f32",     "softmax_f32", "log_softmax_f32"};
     const struct ops_ask ask = {0.8, 0.8}, none = {0, 0};
     for (size_t i = 0; i < sizeof family / sizeof family[0]; i++) {
         char name[64];

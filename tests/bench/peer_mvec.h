@@ -16,8 +16,8 @@
 /* n is a multiple of `width`, and that of 16; rows of `width` elements, for softmax. */
 typedef void (*mvec_fn)(float *out, const float *a, size_t n, size_t width);
 
-/* What does `op`: exp_f32, sigmoid_f32, tanh_f32, swish_f32, gelu_f32 or softmax_f32; no wider than AVX2 unless
- * `avx512`. NULL: it is not there; `why` then says so, static text. */
+/* What does `op`: exp_f32, sigmoid_f32, tanh_f32, swish_f32, gelu_f32, elu_f32 (alpha 1), softmax_f32 or log_softmax_f32;
+ * no wider than AVX2 unless `avx512`. NULL: it is not there; `why` then says so, static text. */
 mvec_fn mvec_find(const char *op, bool avx512, const char **why);
 
 #endif

@@ -4,6 +4,7 @@
  *   VECTOR, LANES       the type, and how many floats it has
  *   VECTOR_EXP(x)       libmvec's function
  *   VECTOR_MAX(x, y)    the greater of each two lanes
+ *   VECTOR_IF(x, y)     x where it is above 0, else y
  *   TARGET              attribute of every function
  *   NAME(stem)          gives names
  *
@@ -50,6 +51,15 @@ TARGET static void NAME(gelu)(float *out, const float *a, size_t n, size_t width
     }
 }
 
+/* alpha is 1 */
+TARGET static void NAME(elu)(float *out, const float *a, size_t n, size_t width) {
+    (void)width;
+    for (size_t i = 0; i < n; i += LANES) {
+        VECTOR x = NAME(load)(a + i);
+        NAME(store)(out + i, VECTOR_IF(x, VECTOR_EXP(x) - 1));
+    }
+}
+
 TARGET static inline float NAME(row_max)(const float *a, size_t n) {
     VECTOR most = NAME(load)(a);
     for (size_t i = LANES; i < n; i += LANES) most = VECTOR_MAX(NAME(load)(a + i), most);
@@ -73,4 +83,17 @@ TARGET static void NAME(softmax_row)(float *out, const float *a, size_t n) {
 
 TARGET static void NAME(softmax)(float *out, const float *a, size_t n, size_t width) {
     for (size_t i = 0; i < n; i += width) NAME(softmax_row)(out + i, a + i, width);
+}
+
+TARGET static void NAME(log_softmax_row)(float *out, const float *a, size_t n) {
+    float max = NAME(row_max)(a, n), total = 0;
+    VECTOR sum = {0};
+    for (size_t i = 0; i < n; i += LANES) sum += VECTOR_EXP(NAME(load)(a + i) - max);
+    for (int i = 0; i < LANES; i++) total += sum[i];
+    const float less = max + logf(total);
+    for (size_t i = 0; i < n; i += LANES) NAME(store)(out + i, NAME(load)(a + i) - less);
+}
+
+TARGET static void NAME(log_softmax)(float *out, const float *a, size_t n, size_t width) {
+    for (size_t i = 0; i < n; i += width) NAME(log_softmax_row)(out + i, a + i, width);
 }
