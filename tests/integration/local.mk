@@ -40,7 +40,8 @@ endif
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
 %C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
-	-Wl,--wrap=aligned_alloc -Wl,--wrap=strdup
+	-Wl,--wrap=aligned_alloc -Wl,--wrap=strdup -Wl,--wrap=strndup -Wl,--wrap=realpath -Wl,--wrap=asprintf \
+	-Wl,--wrap=open_memstream
 
 # Where svmx-host would be if it were installed.
 %C%_test_probe_CPPFLAGS = $(AM_CPPFLAGS) -DSVMX_BACKEND_DIR='"$(backenddir)"'

@@ -2,8 +2,8 @@
  * test_alloc_faults.c: the n-th allocation of the library fails, for n = 1, 2, ... until none is left to fail. Every call
  * says MEMORY or does its work; nothing crashes, nothing leaks, and no batch says OK with a wrong answer.
  *
- * Linked with -Wl,--wrap for malloc, calloc, realloc, aligned_alloc and strdup, so that allocations of the archive and of
- * this file come by here, and nobody else's.
+ * Linked with -Wl,--wrap for malloc, calloc, realloc, aligned_alloc, strdup, strndup, realpath, asprintf and open_memstream, so that
+ * allocations of the archive and of this file come by here, and nobody else's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +14,8 @@
 #include "cache/binary_store.h"
 #include "executor/executor.h"
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -29,6 +31,14 @@ void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes);
 void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
 char *__wrap_strdup(const char *text);
+
+char *__real_strndup(const char *text, size_t most);
+char *__real_realpath(const char *path, char *resolved);
+FILE *__real_open_memstream(char **text, size_t *length);
+char *__wrap_strndup(const char *text, size_t most);
+char *__wrap_realpath(const char *path, char *resolved);
+FILE *__wrap_open_memstream(char **text, size_t *length);
+int __wrap_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static atomic_int countdown; /* the allocation that makes it 0 fails; 0 and below: none does */
 static atomic_bool lasting;  /* and all after it, until told otherwise */
@@ -48,6 +58,23 @@ void *__wrap_aligned_alloc(size_t alignment, size_t bytes) {
     return fails() ? NULL : __real_aligned_alloc(alignment, bytes);
 }
 char *__wrap_strdup(const char *text) { return fails() ? NULL : __real_strdup(text); }
+char *__wrap_strndup(const char *text, size_t most) { return fails() ? NULL : __real_strndup(text, most); }
+FILE *__wrap_open_memstream(char **text, size_t *length) {
+    return fails() ? NULL : __real_open_memstream(text, length);
+}
+char *__wrap_realpath(const char *path, char *resolved) {
+    if (resolved || !fails()) return __real_realpath(path, resolved);
+    errno = ENOMEM;
+    return NULL;
+}
+int __wrap_asprintf(char **text, const char *format, ...) {
+    va_list words;
+    if (fails()) return -1;
+    va_start(words, format);
+    const int length = vasprintf(text, format, words);
+    va_end(words);
+    return length;
+}
 
 static void fail_at(int n, bool and_after) {
     atomic_store(&lasting, and_after);
@@ -93,10 +120,13 @@ static void expect_ok_or_memory(enum svmx_status status, int n, const char *what
 
 /* ---- tests ------------------------------------------------------------------------------------------------------ */
 
-static void opening(bool and_after) {
+/* with_files: plugins are looked for in a folder. */
+static void opening(bool and_after, bool with_files) {
     for (int n = 1;; n++) {
         cr_assert_lt(n, 500, "allocations without end");
         struct svmx_options options = options_of(false);
+        if (with_files) options.backends = "simd";
+        if (with_files) options.backend_path = getenv("SVMX_TEST_BACKEND_PATH");
         svmx_executor_t *executor = NULL;
         struct svmx_error error = {0};
         fail_at(n, and_after);
@@ -111,8 +141,10 @@ static void opening(bool and_after) {
     }
 }
 
-Test(alloc_faults, opening_once) { opening(false); }
-Test(alloc_faults, opening_from_then_on) { opening(true); }
+Test(alloc_faults, opening_once) { opening(false, false); }
+Test(alloc_faults, opening_from_then_on) { opening(true, false); }
+Test(alloc_faults, opening_with_plugins_once) { opening(false, true); }
+Test(alloc_faults, opening_with_plugins_from_then_on) { opening(true, true); }
 
 /* From svmx_batch_create to the answer, on an executor that has done nothing yet. */
 static void batches(bool device, bool and_after) {
@@ -325,6 +357,87 @@ Test(alloc_faults, batches_submitted) {
         if (!failed) return;
     }
 }
+
+/* In order, in memory of the library, of an operation that was made ready before: what was taken is answered, and in turn. */
+static enum svmx_status two_in_order(svmx_executor_t *executor, svmx_batch_t *batches_made[2],
+                                     const struct trial *trial, void *results[2]) {
+    enum svmx_status status = svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, TRIAL_ITEMS);
+    for (int i = 0; i < 2 && status == SVMX_OK; i++) {
+        status = svmx_batch_create(executor, &batches_made[i]);
+        if (status == SVMX_OK) status = svmx_batch_alloc(batches_made[i], sizeof trial->a, &results[i]);
+        if (status == SVMX_OK) status = svmx_vec_add_f32(batches_made[i], results[i], trial->a, trial->b, TRIAL_ITEMS);
+        if (status == SVMX_OK) status = svmx_submit(batches_made[i], SVMX_SUBMIT_IN_ORDER);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!batches_made[i] || svmx_poll(batches_made[i]) == SVMX_ERR_STATE) continue;
+        const enum svmx_status end = svmx_wait(batches_made[i], UINT64_MAX);
+        if (status == SVMX_OK) status = end;
+    }
+    return status;
+}
+
+static void in_order(bool device, bool and_after) {
+    for (int n = 1;; n++) {
+        cr_assert_lt(n, 500, "allocations without end");
+        fake_start();
+        struct svmx_options options = options_of(device);
+        svmx_executor_t *executor;
+        svmx_batch_t *made[2] = {NULL, NULL};
+        void *results[2] = {NULL, NULL};
+        struct trial trial;
+        trial_fill(&trial, (unsigned)n);
+        cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+        fail_at(n, and_after);
+        const enum svmx_status status = two_in_order(executor, made, &trial, results);
+        const bool failed = has_failed();
+        cr_assert(status == SVMX_OK || failed, "%s", svmx_status_name(status));
+        for (int b = 0; status == SVMX_OK && b < 2; b++)
+            for (int i = 0; i < TRIAL_ITEMS; i++)
+                cr_assert_eq(((float *)results[b])[i], trial.a[i] + trial.b[i], "allocation %d, item %d", n, i);
+        for (int b = 0; b < 2; b++) svmx_batch_destroy(made[b]);
+        svmx_close(executor);
+        cr_assert_eq(fake.memories, 0);
+        cr_assert_eq(fake.pipelines, 0);
+        if (!failed) return;
+    }
+}
+
+Test(alloc_faults, in_order_once) { in_order(false, false); }
+Test(alloc_faults, in_order_on_a_device_once) { in_order(true, false); }
+Test(alloc_faults, in_order_on_a_device_from_then_on) { in_order(true, true); }
+
+/* Many tasks of one operation on a device that takes little at once: the part is cut, into tasks and within one. */
+static void slices(bool and_after) {
+    enum { TASKS = 6, ITEMS = 5000 };
+    static float outs[TASKS][ITEMS], in[ITEMS];
+    for (int i = 0; i < ITEMS; i++) in[i] = (float)(i % 50);
+    for (int n = 1;; n++) {
+        cr_assert_lt(n, 500, "allocations without end");
+        fake_start();
+        fake.max_alloc_bytes = 100000;
+        struct svmx_options options = options_of(true);
+        svmx_executor_t *executor;
+        svmx_batch_t *batch;
+        memset(outs, 0, sizeof outs);
+        cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+        cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+        for (int t = 0; t < TASKS; t++) cr_assert_eq(svmx_vec_add_f32(batch, outs[t], in, in, ITEMS), SVMX_OK);
+        fail_at(n, and_after);
+        const enum svmx_status status = svmx_run(batch);
+        const bool failed = has_failed();
+        expect_ok_or_memory(status, n, "a part that is cut");
+        for (int t = 0; status == SVMX_OK && t < TASKS; t++)
+            for (int i = 0; i < ITEMS; i++) cr_assert_eq(outs[t][i], 2 * in[i], "allocation %d, item %d", n, i);
+        svmx_batch_destroy(batch);
+        svmx_close(executor);
+        cr_assert_eq(fake.memories, 0);
+        cr_assert_eq(fake.pipelines, 0);
+        if (!failed) return;
+    }
+}
+
+Test(alloc_faults, slices_once) { slices(false); }
+Test(alloc_faults, slices_from_then_on) { slices(true); }
 
 Test(alloc_faults, examples) {
     struct svmx_options options = options_of(false);
