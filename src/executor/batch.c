@@ -54,6 +54,7 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
     pthread_cond_destroy(&batch->finished);
     pthread_mutex_destroy(&batch->lock);
     free(batch->tasks);
+    svmx__cuts_free(batch); /* puts whole parts back: before these go */
     free(batch->slots);
     free(batch->first_unit);
     free(batch->parts);
@@ -66,7 +67,6 @@ void svmx_batch_destroy(svmx_batch_t *batch) {
     free(batch->uses);
     free(batch->by_level);
     free(batch->level_start);
-    svmx__cuts_free(batch);
     svmx__executor_release(batch->executor);
     free(batch);
 }
