@@ -215,6 +215,67 @@ Test(stretches, links_by_a_wrong_kernel_are_none) {
     expect_all_returned();
 }
 
+static void negate(const struct svmx_operand *args, void *user) {
+    (void)user;
+    for (uint64_t i = 0; i < args[0].bytes / sizeof(float); i++)
+        ((float *)args[0].data)[i] = -((const float *)args[1].data)[i];
+}
+
+static uint32_t register_negate(svmx_executor_t *executor) {
+    static const struct svmx_param params[] = {{"out", SVMX_OUT, SVMX_F32, SVMX_ARRAY, 0, 1},
+                                               {"a", SVMX_IN, SVMX_F32, SVMX_ARRAY, 0, 1}};
+    const struct svmx_op_def def = {.size = sizeof def,
+                                    .name = "negate",
+                                    .unit = "element",
+                                    .params = params,
+                                    .param_count = 2,
+                                    .exactness = SVMX_EXACT,
+                                    .run = negate,
+                                    .opencl_c = "the fake device reads no text",
+                                    .local = 1,
+                                    .grain = 1};
+    struct svmx_error error;
+    uint32_t op = 0;
+    cr_assert_eq(svmx_op_register(executor, &def, &op, &error), SVMX_OK, "%s", error.text);
+    return op;
+}
+
+/* An operation of the program's own is no link: two runs, and it between them. */
+Test(stretches, links_end_at_an_operation_of_the_programs_own) {
+    float out[N];
+    (void)graph_of(2);
+    fake_start();
+    fake.flags = SVMX_DEVICE_LINKS;
+    svmx_executor_t *executor = open_fake();
+    const uint32_t own = register_negate(executor);
+    svmx_batch_t *batch;
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    for (uint32_t t = 0; t < 5; t++) {
+        const struct svmx_arg args[] = {t == 4 ? svmx_out(SVMX_F32, out, N) : svmx_out_passing(SVMX_F32, N),
+                                        t ? svmx_result_of(SVMX_F32, t - 1, 0) : svmx_in(SVMX_F32, host[0], N),
+                                        svmx_in(SVMX_F32, host[1], N)};
+        cr_assert_eq(svmx_batch_add(batch, t == 2 ? own : (uint32_t)SVMX_OP_VEC_ADD_F32, args, t == 2 ? 2 : 3),
+                     SVMX_OK);
+    }
+    for (int run = 0; run < 2; run++) {
+        const unsigned all = fake_count(&fake.launches);
+        cr_assert_eq(svmx_run(batch), SVMX_OK);
+        for (int i = 0; i < N; i++) {
+            volatile float sum = host[0][i] + host[1][i];
+            sum = sum + host[1][i];
+            sum = -sum + host[1][i];
+            cr_assert_eq(out[i], sum + host[1][i]);
+        }
+        if (run) cr_assert_eq(fake_count(&fake.launches) - all, 3);
+        if (run) cr_assert_eq(fused(batch), 2);
+        await_links(executor);
+        cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    }
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
 /* The operation is the core's own. */
 Test(stretches, nobody_else_has_links) {
     const struct svmx_options options = plain_options();
