@@ -77,5 +77,8 @@ bool svmx__use_is_good(const struct svmx__use *use, uint32_t device, uint64_t ge
 /* Places buffers that are `resident` in the heap of a part's life, with so many bytes behind them, and says which are to be
  * uploaded. *at: where those bytes begin. MEMORY: nothing is resident then. By the submitter. */
 enum svmx_status svmx__heap_place(struct svmx__part *head, uint64_t behind_bytes, uint64_t *at);
+/* Gives the heap of a part's life back, for want of memory: what lies there is on the host, and is uploaded again when it is
+ * named. false: there is none, or a launch under way computes in it. By the submitter, not for a part that computes there. */
+bool svmx__heap_drop(struct svmx__part *part);
 
 #endif

@@ -148,8 +148,10 @@ static void write_commands(struct svmx__part *part, const struct arena_sizes *si
 static enum svmx_status acquire(struct svmx__part *part, enum svmx_memory_kind kind, uint32_t usage, uint64_t bytes,
                                 struct svmx__staging **staging) {
     if (!bytes) return SVMX_OK;
-    enum svmx_status status =
-        svmx__staging_acquire_for(&part->life->pool, svmx__tenant_of(part), kind, usage, bytes, staging);
+    struct svmx__staging_pool *pool = &part->life->pool;
+    enum svmx_status status = svmx__staging_acquire_for(pool, svmx__tenant_of(part), kind, usage, bytes, staging);
+    if (status == SVMX_ERR_MEMORY && svmx__heap_drop(part)) /* buffers that nobody computes with give way to work */
+        status = svmx__staging_acquire_for(pool, svmx__tenant_of(part), kind, usage, bytes, staging);
     if (status != SVMX_OK)
         (void)snprintf(part->reason, sizeof part->reason, "%s: no memory of %llu bytes: %s", part->device->info.name,
                        (unsigned long long)bytes, svmx_status_name(status));

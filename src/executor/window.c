@@ -29,6 +29,12 @@ bool svmx__window_takes(const struct svmx__part *part) {
 /* Does it compute in the heap of the device? A second one there would be laid over the first. */
 static bool is_in_heap(const struct svmx__part *part) { return part->stretched && part->batch->use_count; }
 
+bool svmx__window_is_in_heap(const struct svmx__device *device) {
+    for (uint32_t i = 0; i < device->window.count; i++)
+        if (is_in_heap(device->window.parts[i])) return true;
+    return false;
+}
+
 /* Do two batches name a buffer that one of them writes? Levels of one batch wait for each other anyway. */
 static bool share_buffers(const struct svmx_batch *one, const struct svmx_batch *other) {
     for (uint32_t i = 0; one != other && i < one->use_count; i++)

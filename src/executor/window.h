@@ -36,6 +36,9 @@ bool svmx__window_takes(const struct svmx__part *part);
  * has to do with its buffers. */
 bool svmx__window_holds_up(const struct svmx__part *part);
 
+/* Does one under way compute in the heap of its device (buffer.h)? */
+bool svmx__window_is_in_heap(const struct svmx__device *device);
+
 /* A part that was dispatched. */
 void svmx__window_push(struct svmx__part *part);
 /* The oldest, to be collected now. There is one. */

@@ -68,6 +68,7 @@ struct fake_ticket {
 static struct fake {
     uint32_t flags; /* enum svmx_device_flags */
     uint64_t max_alloc_bytes, memory_bytes;
+    uint64_t capacity; /* bytes that it has in earnest; 0: no limit */
     uint32_t max_in_flight;
     bool gate_closed;          /* tickets do not finish while it is */
     unsigned stuck;            /* enum fake_stuck */
@@ -98,6 +99,7 @@ static struct fake {
     uint64_t next_ticket;
     unsigned calls[FAKE_CALLS];
     unsigned opens, closes, memories, pipelines; /* the last two: alive */
+    uint64_t bytes;                              /* of memories that are */
     unsigned copies_in, copies_out, fills, launches, tasks;
     unsigned stuck_calls;                /* that were kept, and are, or came back late */
     uint32_t last_variant;               /* that was launched */
@@ -166,6 +168,15 @@ static enum svmx_status fake_fate(enum fake_call call) {
     return fake.fail[call].status;
 }
 
+/* Takes so many bytes of what it has. */
+static bool fake_has_room(uint64_t bytes) {
+    pthread_mutex_lock(&fake.lock);
+    const bool has_room = !fake.capacity || fake.bytes + bytes <= fake.capacity;
+    if (has_room) fake.bytes += bytes;
+    pthread_mutex_unlock(&fake.lock);
+    return has_room;
+}
+
 /* Counts a call that makes something. */
 static enum svmx_status fake_count_alive(enum fake_call call, unsigned *alive) {
     pthread_mutex_lock(&fake.lock);
@@ -210,6 +221,10 @@ static enum svmx_status fake_memory_alloc(void *self, uint32_t device, const str
     enum svmx_status status = fake_count_alive(FAKE_ALLOC, &fake.memories);
     if (status != SVMX_OK) return status;
     struct svmx_memory *made = calloc(1, sizeof *made);
+    if (!fake_has_room(desc->bytes)) {
+        free(made);
+        return fake_take_back(&fake.memories);
+    }
     if (!made || !(made->data = aligned_alloc(64, (size_t)desc->bytes))) {
         free(made);
         return fake_take_back(&fake.memories);
@@ -226,6 +241,7 @@ static void fake_memory_free(void *self, struct svmx_memory *memory) {
     fake_stay(FAKE_STUCK_FREE);
     pthread_mutex_lock(&fake.lock);
     fake.memories--;
+    fake.bytes -= memory->bytes;
     pthread_mutex_unlock(&fake.lock);
     free(memory->data);
     free(memory);

@@ -100,6 +100,48 @@ Test(buffers, views_that_are_refused) {
 
 /* ---- on a device ---------------------------------------------------------------------------------------------------- */
 
+/* The device has memory for the heap or for the work of another batch, not for both: buffers give way, nothing is lost, and they
+ * come back when they are named again. */
+Test(buffers, give_way_to_work_when_memory_runs_out) {
+    enum { MANY = 65536 };
+    static float many[MANY], sums[MANY];
+    fill();
+    fake_start();
+    svmx_executor_t *executor = open_fake();
+    svmx_buffer_t *x = buffer_of(executor, a, MANY * sizeof(float));
+    svmx_batch_t *batch = batch_for(executor), *work = batch_for(executor);
+    add(batch, svmx_out(SVMX_F32, out, N), all_of(x), svmx_in(SVMX_F32, b, N));
+    run(batch);
+    run(batch);
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, MANY / 4), SVMX_OK);
+    const struct svmx__heap *heap = &svmx__life_of(&executor->devices[0])->heap;
+    cr_assert_not_null(heap->memory, "or this shows nothing");
+    for (int i = 0; i < MANY; i++) many[i] = (float)i;
+    cr_assert_eq(svmx_vec_add_f32(work, sums, many, many, MANY / 4), SVMX_OK);
+    pthread_mutex_lock(&fake.lock);
+    fake.capacity = heap->memory->bytes + 4096;
+    pthread_mutex_unlock(&fake.lock);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    run(work);
+    cr_assert_eq(svmx_receipt_get(work, 0, &receipt), SVMX_OK);
+    cr_assert_eq(receipt.device, 0, "%s", receipt.reason);
+    cr_assert_eq(receipt.redone, 0);
+    for (int i = 0; i < MANY / 4; i++) cr_assert_eq(sums[i], 2 * many[i]);
+    cr_assert_null(heap->memory);
+    pthread_mutex_lock(&fake.lock);
+    fake.capacity = 0;
+    pthread_mutex_unlock(&fake.lock);
+    memset(out, 0, sizeof out);
+    run(batch);
+    cr_assert_not_null(heap->memory);
+    for (int i = 0; i < N; i++) cr_assert_eq(out[i], a[i] + b[i]);
+    svmx_batch_destroy(batch);
+    svmx_batch_destroy(work);
+    svmx_buffer_destroy(x);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
 Test(buffers, what_is_read_is_uploaded_once) {
     fill();
     fake_start();
