@@ -11,6 +11,9 @@
 #include "executor/stages.h"
 
 #include <string.h>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 enum {
     MAX_PIECES = 64,
@@ -18,8 +21,37 @@ enum {
     ALONE_BYTES = 64 << 10,   /* less is not worth a lock */
     CALL_BYTES = 1 << 20,     /* from here on helpers are woken, */
     CALL_ALL_BYTES = 4 << 20, /* though not before this if a caller works along */
-    LEND_BYTES = 8 << 20      /* up to here callers do: they must not be held up for long */
+    LEND_BYTES = 8 << 20,     /* up to here callers do: they must not be held up for long */
+    STREAM_BYTES = 64 << 20,  /* from here on caches do not hold what was copied until it is read, */
+    STREAM_PIECE_BYTES = 4096 /* and pieces from here on are written past them */
 };
+
+/* ---- past the caches ---------------------------------------------------------------------------------------------- */
+
+/* A store that reads no line that it is about to write whole saves a third of the traffic: 1.1 to 1.3 times as fast here on 256 MiB.
+ * The C library does so by itself only in single copies of about a cache's size, and ours are cut into pieces. */
+#if defined(__x86_64__)
+static void stream(unsigned char *to, const unsigned char *from, size_t bytes) {
+    const size_t head = (size_t)(-(uintptr_t)to & 63), whole = (bytes - head) & ~(size_t)63;
+    memcpy(to, from, head);
+    for (size_t at = head; at < head + whole; at += 64)
+        for (size_t i = 0; i < 64; i += 16)
+            _mm_stream_si128((void *)(to + at + i), _mm_loadu_si128((const void *)(from + at + i)));
+    _mm_sfence(); /* before anybody is told that it is there */
+    memcpy(to + head + whole, from + head + whole, bytes - head - whole);
+}
+#else
+static void stream(unsigned char *to, const unsigned char *from, size_t bytes) { memcpy(to, from, bytes); }
+#endif
+
+static void put(unsigned char *to, const unsigned char *from, uint64_t bytes, bool streams) {
+    if (streams && bytes >= STREAM_PIECE_BYTES)
+        stream(to, from, (size_t)bytes);
+    else
+        memcpy(to, from, (size_t)bytes);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------------------- */
 
 /* Where a piece begins: number of the slot, bytes into it, and where the slot begins in the buffer. */
 struct mark {
@@ -30,6 +62,7 @@ struct copy {
     const struct svmx__part *part;
     unsigned char *staging;
     enum svmx__place place; /* INPUT: towards the staging buffer; OUTPUT: from it */
+    bool streams;
     uint32_t piece_count;
     struct mark pieces[MAX_PIECES + 1]; /* the last is the end */
 };
@@ -40,9 +73,9 @@ static void copy_bytes(const struct copy *copy, const struct svmx_slot *slot, un
     unsigned char *callers = (unsigned char *)(uintptr_t)slot->at;
     if (!callers || begin >= end) return; /* NULL: an output in the library's memory; it stays there */
     if (copy->place == SVMX__PLACE_INPUT)
-        memcpy(staging + begin, callers + begin, end - begin);
+        put(staging + begin, callers + begin, end - begin, copy->streams);
     else
-        memcpy(callers + begin, staging + begin, end - begin);
+        put(callers + begin, staging + begin, end - begin, copy->streams);
 }
 
 /* What lies between two marks. */
@@ -97,6 +130,7 @@ static void copy_all(struct copy *copy, uint64_t offset, uint64_t bytes) {
         copy_between(copy, &(struct mark){0, 0, offset}, &end);
         return;
     }
+    copy->streams = bytes >= STREAM_BYTES;
     const uint64_t share = svmx__align(bytes / MAX_PIECES, 4096);
     cut(copy, offset, share > PIECE_BYTES ? share : PIECE_BYTES);
     struct svmx_executor *executor = copy->part->device->executor;
@@ -124,7 +158,7 @@ struct run {
 static void copy_share(void *user, uint32_t piece) {
     const struct run *run = user;
     const uint64_t at = piece * run->share, left = run->bytes - at;
-    memcpy(run->to + at, run->from + at, (size_t)(left < run->share ? left : run->share));
+    put(run->to + at, run->from + at, left < run->share ? left : run->share, run->bytes >= STREAM_BYTES);
 }
 
 void svmx__copy_run(struct svmx_executor *executor, void *to, const void *from, uint64_t bytes) {

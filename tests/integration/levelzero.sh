@@ -139,6 +139,17 @@ for loader in real stand_in; do
     done
 done
 
+# ---- lists in order: every operation, byte for byte -------------------------------------------------------------------
+
+if [ -n "${SVMX_TEST_NO_OPENCL_CONTRACT:-}" ]; then
+    echo "skipped conform (stand_in), every operation: left out in this configuration (scripts/test.sh)"
+    skipped=$((skipped + 1))
+else
+    call stand_in ZE_CPU_COUNT="$work/count" "$SVMX" conform levelzero
+    [ $code -eq 0 ] && out_has ' exact, 0 wrong, 0 refused, 0 not supported' && out_has 'levelzero conforms' && content
+    verdict "conform (stand_in): every operation is exact" $?
+fi
+
 # ---- the commands that do not compute, and a log that is replayed -----------------------------------------------------
 
 for command in ops config version "cache verify" "profile show"; do

@@ -32,6 +32,10 @@ criterion_suites += \
 	%D%/test_window
 EXTRA_DIST += %D%/abandons.h %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/spirv_of.h %D%/trial.h
 
+if BUILD_OPENCL
+criterion_suites += %D%/test_opencl_steady
+endif
+
 if BUILD_METRICS
 criterion_suites += %D%/test_metrics
 %C%_test_metrics_CPPFLAGS = $(public_cppflags) $(CRITERION_CFLAGS)

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "executor/executor.h"
 #include "faults_fixture.h"
 
 enum { N = 1000, TASKS = 7 };
@@ -277,5 +278,48 @@ Test(in_place, offsets_must_be_there_when_a_task_is_added) {
     cr_assert_eq(svmx_batch_add(batch, SVMX_OP_KECCAK256, args, 3), SVMX_ERR_UNSUPPORTED);
     cr_assert_not_null(strstr(svmx_batch_error(batch), "'offsets'"), "%s", svmx_batch_error(batch));
     svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
+/* ---- large copies ------------------------------------------------------------------------------------------------- */
+
+/* Above 64 MiB memory is written past the caches, in pieces that begin and end anywhere. */
+Test(in_place, large_copies_are_whole) {
+    enum { BYTES = (64 << 20) + 4099, AROUND = 64 };
+    svmx_executor_t *executor = open_kind(HOST);
+    unsigned char *from = malloc(BYTES + AROUND), *to = malloc(BYTES + AROUND);
+    cr_assert(from && to);
+    for (size_t i = 0; i < BYTES + AROUND; i++) from[i] = (unsigned char)(i * 2654435761u >> 13);
+    for (size_t shift = 0; shift < 20; shift += 19) {
+        memset(to, 0xee, BYTES + AROUND);
+        svmx__copy_run(executor, to + shift, from + 5, BYTES);
+        cr_assert(memcmp(to + shift, from + 5, BYTES) == 0, "shifted by %zu", shift);
+        for (size_t i = 0; i < AROUND; i++)
+            cr_assert_eq(to[i < shift ? i : BYTES + i], 0xee, "written past an end, shifted by %zu", shift);
+    }
+    free(from);
+    free(to);
+    svmx_close(executor);
+}
+
+/* The same as rows of a part, to the memory of a device. */
+Test(in_place, large_tasks_are_whole) {
+    enum { ITEMS = 9 << 20 };
+    svmx_executor_t *executor = open_kind(APART);
+    float *memory = malloc((3 * (size_t)ITEMS + 1) * sizeof *memory), *a = memory + 1, *b = a + ITEMS, *out = b + ITEMS;
+    svmx_batch_t *batch;
+    cr_assert(memory);
+    for (uint32_t i = 0; i < ITEMS; i++) a[i] = (float)(i % 9973), b[i] = (float)(i % 13);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, ITEMS), SVMX_OK);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    cr_assert_eq(svmx_batch_set_timeout(batch, UINT64_C(60000000000)), SVMX_OK);
+    cr_assert_eq(svmx_vec_add_f32(batch, out, a, b, ITEMS), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert(receipt.device == 0 && !receipt.redone, "%s", receipt.reason);
+    for (uint32_t i = 0; i < ITEMS; i++) cr_assert_eq(out[i], a[i] + b[i], "element %u", i);
+    svmx_batch_destroy(batch);
+    free(memory);
     svmx_close(executor);
 }

@@ -5,6 +5,8 @@
  *   svmx_layer_fail(name, n, error)   the n-th call of `name` from now on fails; n = 0: every call; name = NULL: none. Of
  *                                     clGetEventInfo it is the state of the event that becomes `error`, and stays so.
  *   svmx_layer_hits()                 how many calls failed since then
+ *   svmx_layer_launching()            how many calls there were that launch and ask: enqueue, set an argument, flush, look at an
+ *   svmx_layer_making()               event; and how many others
  *
  *   SVMX_LAYER_ZERO=PARAM          clGetDeviceInfo answers PARAM with zeros
  *   SVMX_LAYER_IDS=khr|nv|amd      the device has a UUID and a place on the PCI bus, told by that extension
@@ -56,10 +58,38 @@ EXPORT unsigned svmx_layer_hits(void) {
     return so_far;
 }
 
+static unsigned launching, making; /* under the lock */
+
+EXPORT unsigned svmx_layer_launching(void) {
+    pthread_mutex_lock(&lock);
+    const unsigned so_far = launching;
+    pthread_mutex_unlock(&lock);
+    return so_far;
+}
+
+EXPORT unsigned svmx_layer_making(void) {
+    pthread_mutex_lock(&lock);
+    const unsigned so_far = making;
+    pthread_mutex_unlock(&lock);
+    return so_far;
+}
+
+static int launches(const char *name) {
+    static const char *const starts[] = {"clEnqueue", "clSetKernelArg", "clFlush", "clGetEvent", "clSetEventCallback"};
+    int found = 0;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        found |= strncmp(name, starts[i], strlen(starts[i])) == 0;
+    return found && strcmp(name, "clEnqueueMapBuffer") != 0; /* which makes memory */
+}
+
 /* The error that this call shall have; CL_SUCCESS: none. */
 static cl_int fault(const char *name) {
     cl_int error = CL_SUCCESS;
     pthread_mutex_lock(&lock);
+    if (launches(name))
+        launching++;
+    else
+        making++;
     if (strcmp(failing, name) == 0) {
         const int sticky = strcmp(name, "clGetEventInfo") == 0; /* an event that failed stays so */
         calls++;
