@@ -420,7 +420,8 @@ void svmx__pipeline_part(struct svmx__work *work) {
     /* The driver has nothing of it yet, whatever becomes of this thread while others are collected. */
     part->life = svmx__life_of(device);
     part->block = NULL;
-    part->pinned = false;
+    part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
+    part->pinned = part->windowed = part->overlapped = part->retired = false;
     part->cuts = 0;
     if (!cancelled && svmx__gives_up(device->executor)) { /* others of the batch may have begun, or be done */
         end_without_answer(part);
