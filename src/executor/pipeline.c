@@ -481,7 +481,8 @@ static bool enter_device(struct svmx__part *part) {
     /* The driver has nothing of it yet, whatever becomes of this thread while others are collected. */
     part->life = svmx__life_of(part->device);
     part->block = NULL;
-    part->pinned = false;
+    part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
+    part->pinned = part->windowed = part->overlapped = part->retired = false;
     part->cuts = 0;
     const bool given_up = !cancelled && svmx__gives_up(batch->executor);
     if (!cancelled && !given_up) return true;
