@@ -17,7 +17,7 @@
 #   bench        quickstart and the peers of the benchmarks: StarPU, OpenSSL, OpenBLAS, libsecp256k1, libsodium, and
 #                libipsec-mb on x86-64; and, where they are to be had, the packages of gpu and Level Zero
 #   gpu          compilers of scripts/check-gpu-compile.sh: clang 15 with libclc, llvm-spirv and spirv-val
-#   long         test, a cross-compiler for aarch64 and qemu
+#   long         test, valgrind, a cross-compiler for aarch64 and qemu
 #
 # Uses apt-get, with sudo when not root. Takes a moment and touches nothing when nothing is missing.
 #
@@ -57,7 +57,7 @@ bench)
     case $(uname -m) in x86_64) packages="$packages libipsec-mb-dev" ;; esac
     ;;
 gpu) packages="gcc libc6-dev $gpu" ;;
-long) packages="$tests gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
+long) packages="$tests valgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
 -h | --help) help ;;
 *) die "unknown profile '$1': quickstart, full, test, coverage, bench, gpu or long" ;;
 esac

@@ -11,6 +11,7 @@
 #   floats         exp_all --all: every one of the 2^32 floats through the exponential and its kin                   20
 #   blocks         10,000 random blocks of contract-vm under the address sanitizer                                   10
 #   faults         fault-report.sh --long                                                                            90
+#   valgrind       unit and integration suites in C, but those that have to do with time, drivers or other processes 40
 #   aarch64        svmx cross-compiled, and run under qemu: of the suites those that need no Criterion, of which there is
 #                  none to link, and every operation on the scalar kernels and on the reference code, which must give
 #                  the bytes that it gives here                                                                      15
@@ -128,6 +129,22 @@ scripts/fault-report.sh --long build/gcc >"$log.table" 2>&1 || tail -n 20 "$log.
 cat "$log.table"
 cp build/gcc/fault-report.log "$log" 2>/dev/null || : >"$log"
 echo "$log" >>build/test-logs
+
+# Valgrind knows no AVX-512. Left out: drivers, which it knows nothing of; suites of deadlines and hangs, which it is too slow for;
+# processes of others and allocators of their own; what computes for minutes without it.
+step valgrind 40
+variant=scalar
+! grep -qw avx2 /proc/cpuinfo || variant=avx2
+for log in $(make -s -C build/gcc --no-print-directory list-test-logs 'TESTS=$(criterion_suites) $(plain_suites)'); do
+    suite=${log%.log}
+    case $suite in
+    */contract/* | *opencl* | *rusticl* | *levelzero* | */fuzz_* | *isolate* | *probe* | *fork* | *hangs | *stuck | *recovery) continue ;;
+    *heavy_light | *small_group* | *exp_all | *soak | *fault_sweep | *steady_state | *vm_blocks | *alloc_faults) continue ;;
+    esac
+    beside as_suite gcc 1800 "$suite-valgrind" SVMX_TEST_RUNNER="$top/tests/run-valgrind" SVMX_TEST_LIBTOOL="$top/build/gcc/libtool" \
+        SUPERVM_VARIANT=$variant SVMX_BATCHES=2000 "./$suite"
+done
+wait
 
 # xxHash needs no library: its header has all of the code. A copy, because the rest of /usr/include is not for aarch64.
 step aarch64 15

@@ -97,7 +97,7 @@ enum svmx_status svmx__bucket(struct svmx_batch *batch) {
         part->pipeline = NULL;
         part->library = NULL;
         part->copied_bytes = 0;
-        part->launches = part->readbacks = part->gathered = 0;
+        part->cuts = part->launches = part->readbacks = part->gathered = 0;
         part->gather = NULL;
     }
     return SVMX_OK;
