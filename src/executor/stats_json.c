@@ -104,7 +104,7 @@ static void caches_json(struct json *json, const struct svmx_stats *stats) {
     close(json, '}');
     cache_json(json, "layouts", stats->layout_hits, stats->layout_misses, 0);
     close(json, '}');
-    cache_json(json, "pools", stats->pool_hits, stats->pool_misses, 0);
+    cache_json(json, "pools", stats->pool_hits, stats->pool_misses, stats->pool_evictions);
     number(json, "bytes", stats->pool_bytes);
     number(json, "bytes_peak", stats->pool_bytes_peak);
     number(json, "refusals", stats->pool_refusals);

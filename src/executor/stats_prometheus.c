@@ -86,6 +86,7 @@ static const struct family of_executor[] = {
     OF_EXECUTOR(misses, "counter", misses_help, pool_misses, AS_COUNTS, "cache=\"pool\""),
     OF_EXECUTOR(misses, "counter", misses_help, cache_misses, AS_COUNTS, "cache=\"disk\""),
     OF_EXECUTOR(evictions, "counter", evictions_help, pipeline_evictions, AS_COUNTS, "cache=\"pipeline\""),
+    OF_EXECUTOR(evictions, "counter", evictions_help, pool_evictions, AS_COUNTS, "cache=\"pool\""),
     OF_EXECUTOR(evictions, "counter", evictions_help, cache_evicted, AS_COUNTS, "cache=\"disk\""),
     OF_EXECUTOR("svmx_disk_cache_stored_total", "counter", "Files written to the cache on disk.", cache_stored,
                 AS_COUNTS, NULL),

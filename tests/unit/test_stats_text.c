@@ -78,6 +78,7 @@ Test(stats_text, prometheus_has_what_was_run) {
     cr_assert(has_line("svmx_device_load{device=\"reference:0\",state=\"normal\"} 1"));
     cr_assert(has_line("svmx_device_memory_used_bytes{device=\"reference:0\"} 0"));
     cr_assert(has_line("svmx_overloads_total 0"));
+    cr_assert(has_line("svmx_cache_evictions_total{cache=\"pool\"} 0"));
 }
 
 /* Families are whole: a name has one head, and no sample of another one between its own. */
