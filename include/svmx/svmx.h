@@ -978,7 +978,8 @@ struct svmx_receipt {
         uint32_t verdict;     /* enum svmx_verdict */
         uint64_t expected_ns; /* 0: not known */
         uint64_t backlog_ns;  /* what it had to do before this one when the choice was made */
-    } candidates[4]; /* the first devices that might have computed it; the last is who was chosen, if none of these is */
+    } candidates
+        [4]; /* the first devices that might have computed it; the last is who was chosen, if none of these is */
     uint64_t upload_ns; /* what inputs took of transfer_ns; results took the rest */
     uint64_t device_ns; /* copying and computing by the device's clock; 0: it has none that can be believed */
     uint32_t readbacks; /* copies to the host; none where the device writes into the host's memory */

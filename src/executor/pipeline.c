@@ -17,8 +17,8 @@
 #include "executor/chain.h"
 #include "executor/cut.h"
 #include "executor/executor.h"
-#include "executor/lay.h"
 #include "executor/gather.h"
+#include "executor/lay.h"
 #include "executor/stages.h"
 #include "executor/stretch.h"
 
