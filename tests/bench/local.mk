@@ -4,6 +4,7 @@
 bench_programs = \
 	%D%/overhead_route \
 	%D%/overhead \
+	%D%/faults \
 	%D%/chains \
 	%D%/devices_virtual \
 	%D%/devices \
@@ -45,6 +46,12 @@ endif
 # Calls one stage by itself.
 %C%_overhead_route_SOURCES = %D%/overhead_route.c $(bench_common)
 %C%_overhead_route_LDADD = libsvmx-core.la -lm
+
+# Switches off what no option does.
+%C%_faults_SOURCES = %D%/faults.c $(bench_common)
+%C%_faults_LDADD = libsvmx-core.la -lm
+%C%_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=svmx__guard_lay -Wl,--wrap=svmx__guard_check -Wl,--wrap=svmx__call_begin \
+	-Wl,--wrap=svmx__call_end
 
 # Suite routing: the router on modelled machines. The simulation is linked by a unit suite as well.
 virtual_time = %D%/regret.c %D%/regret.h %D%/virtual.c %D%/virtual.h %D%/workloads.c %D%/workloads.h

@@ -54,6 +54,7 @@ endif
 plain_suites += \
 	%D%/fault_sweep \
 	%D%/many_batches \
+	%D%/secure \
 	%D%/soak \
 	%D%/steady_state \
 	%D%/threads \
@@ -62,6 +63,7 @@ plain_suites += \
 %C%_many_batches_LDADD = libsvmx.la
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
+%C%_secure_LDADD = libsvmx-core.la
 %C%_soak_LDADD = libsvmx-core.la
 %C%_fault_sweep_LDADD = libsvmx-core.la -ldl
 %C%_tsan_model_LDADD = libsvmx-core.la
