@@ -8,8 +8,8 @@
 # backend has no such call. Builds in build/gcc if no folder of a build is given. The status is 0 if every cell is 100 %.
 #
 # The suite behind it is tests/integration/fault_sweep.c, which `make check` runs too. Faults at every call of the plugin ABI,
-# of OpenCL and of Level Zero are in test_faults, test_opencl_faults and test_levelzero_faults; crashes and calls that never
-# return in test_isolate.
+# of OpenCL and of Level Zero are in test_faults, test_opencl_faults and test_levelzero_faults; calls that never return in
+# test_stuck; crashes in test_isolate.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u

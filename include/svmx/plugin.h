@@ -75,7 +75,7 @@ struct svmx_host {
 
     /* The value of a setting, or NULL when the user left it alone. The string lives until close. Keys of the core:
      * "threads" (decimal), "variant" (a kernel variant that the user insists on), "select" (the device part of
-     * SUPERVM_BACKENDS, as written), "again" (set where this instance stands in for one that was given up). */
+     * SUPERVM_BACKENDS, as written), "again" (set where this instance stands in for one that was given up), "sim_model" (for the backend sim). */
     const char *(*option)(const struct svmx_host *host, const char *key);
 
     /* The executor's clock, ns. Monotonic; real or modelled. Use no other clock for what a ticket reports. */

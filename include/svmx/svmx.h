@@ -497,7 +497,7 @@ enum svmx_goal {
 
 /* Settings. Start from {.size = sizeof(struct svmx_options)}: a field left zero or NULL is not set, and the environment
  * variable beside it counts, then the default. `svmx config` shows them all. SVMX_ZERO is for numbers of which 0 is a
- * value (log_level: off, probe_percent, debug): 0, and set, so that it wins over the environment. */
+ * value (log_level: off, probe_percent, debug, gather_us): 0, and set, so that it wins over the environment. */
 #define SVMX_ZERO UINT32_MAX
 struct svmx_options {
     size_t size;
@@ -959,8 +959,9 @@ struct svmx_receipt {
     uint64_t wait_ns, stage_ns, run_ns, collect_ns; /* in the queue; placing inputs; on the device; taking results */
     char reason[128];                               /* why it was redone, or "" */
     uint64_t copied_bytes; /* between the caller's memory and the library's; 0 where all was computed in place */
-    uint32_t launches;     /* 1; 0 in the launch of others (FUSED); more where memory was short or work was long */
-    uint32_t why;          /* enum svmx_why: of the choice */
+    uint32_t
+        launches; /* 1; 0 in the launch of others (FUSED, gathered); more where memory was short or work was long */
+    uint32_t why; /* enum svmx_why: of the choice */
 
     uint64_t number;      /* of receipts of this executor, from 0 */
     uint64_t time_ns;     /* when it was done, since 1970 */

@@ -5,7 +5,7 @@
  *   static void *watch(void *user) { while (svmx__turns_next(turns, ns)) ...; return NULL; }
  *   svmx__turns_stop(&turns);                              // cuts the sleep short, and waits for the thread
  *
- * The thread takes no signals: they are the embedding program's. Called by contention.c and stats_folder.c.
+ * The thread takes no signals: they are the embedding program's. Called by contention.c, post.c and stats_folder.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
