@@ -43,6 +43,11 @@ EXTRA_DIST += \
 	%D%/adr/0016-loops-are-unrolled-batches.md \
 	%D%/adr/0017-a-window-in-the-submitter.md \
 	%D%/adr/0018-opencl-features-that-are-left-out.md \
+	%D%/adr/0019-one-thread-watches-drivers.md \
+	%D%/adr/0020-links-are-one-launch.md \
+	%D%/adr/0021-small-parts-gathered-by-the-submitter.md \
+	%D%/adr/0022-a-part-is-always-fused.md \
+	%D%/adr/0023-tasks-count-as-work.md \
 	%D%/adr/0024-the-window-is-three-deep.md \
 	%D%/examples/README.md \
 	%D%/examples/panels.html \

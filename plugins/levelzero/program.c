@@ -75,7 +75,9 @@ static enum svmx_status build_binary(struct lz_program *program, const void *bin
     if (result == ZE_RESULT_SUCCESS) return SVMX_OK;
     lz_log(backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s (%#x)", program->op, lz_result_name(result),
            (unsigned)result);
-    return SVMX_ERR_BACKEND;
+    /* on a device that is lost nothing can be said of the binary */
+    const bool lost = atomic_load_explicit(&program->device->lost, memory_order_relaxed);
+    return lost ? SVMX_ERR_DEVICE_LOST : SVMX_ERR_BACKEND;
 }
 
 /* With the program's lock held. */

@@ -63,6 +63,12 @@ enum svmx_status ocl_refuse(const struct ocl_backend *backend, enum svmx_status 
     return status;
 }
 
+enum svmx_status ocl_status(cl_int error) {
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].error == error) return known[i].status;
+    return SVMX_ERR_BACKEND;
+}
+
 enum svmx_status ocl_fail(const struct ocl_backend *backend, cl_int error, const char *format, ...) {
     char what[LINE - 64];
     va_list arguments;
@@ -70,11 +76,7 @@ enum svmx_status ocl_fail(const struct ocl_backend *backend, cl_int error, const
     (void)vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     const char *name = "error of the driver's own";
-    enum svmx_status status = SVMX_ERR_BACKEND;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].error == error) {
-            name = known[i].name;
-            status = known[i].status;
-        }
-    return ocl_refuse(backend, status, "%s: %s (%d)", what, name, (int)error);
+        if (known[i].error == error) name = known[i].name;
+    return ocl_refuse(backend, ocl_status(error), "%s: %s (%d)", what, name, (int)error);
 }

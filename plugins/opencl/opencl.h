@@ -167,6 +167,8 @@ struct svmx_pipeline {
 
 /* Logs a line at ERROR: "CALL: CL_NAME (-5)" behind what was tried, and gives the status that it means. */
 enum svmx_status ocl_fail(const struct ocl_backend *backend, cl_int error, const char *format, ...) SVMX_PRINTF(3, 4);
+/* That status alone. */
+enum svmx_status ocl_status(cl_int error);
 /* Logs a line. */
 void ocl_log(const struct ocl_backend *backend, enum svmx_log_level level, const char *format, ...) SVMX_PRINTF(3, 4);
 /* A mistake of the caller's, or something that is not done here: logs it and gives back `status`. */

@@ -129,7 +129,8 @@ static enum svmx_status build_binary(const struct ocl_device *device, const stru
     if (program) clReleaseProgram(program);
     ocl_log(device->backend, SVMX_LOG_INFO, "%s: a stored binary is not used: the driver does not take it (%d)", op,
             (int)error);
-    return SVMX_ERR_BACKEND;
+    /* on a device that is lost nothing can be said of the binary */
+    return ocl_status(error) == SVMX_ERR_DEVICE_LOST ? SVMX_ERR_DEVICE_LOST : SVMX_ERR_BACKEND;
 }
 
 /* With the program's lock held. */

@@ -157,21 +157,30 @@ enum svmx_status svmx__staging_acquire_for(struct svmx__staging_pool *pool, uint
     return SVMX_OK;
 }
 
-void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
+/* At most so many go. */
+static void release(struct svmx__staging_pool *pool, struct svmx__staging *staging, uint32_t most) {
     if (!staging) return;
     struct svmx__staging *doomed = NULL;
     pthread_mutex_lock(&pool->lock);
     if (staging->bytes <= pool->idle_limit_now)
         put_in(pool, staging);
     else
-        doom(pool, staging, &doomed); /* all others would have to go for it */
-    while (pool->idle_bytes > pool->idle_limit_now || pool->idle_count > SVMX__STAGING_MAX_IDLE) {
+        doom(pool, staging, &doomed), most--; /* all others would have to go for it */
+    for (; most && (pool->idle_bytes > pool->idle_limit_now || pool->idle_count > SVMX__STAGING_MAX_IDLE); most--) {
         struct svmx__staging *least = least_recent(pool);
         take_out(pool, least);
         doom(pool, least, &doomed);
     }
     pthread_mutex_unlock(&pool->lock);
     drop_all(pool, doomed);
+}
+
+void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
+    release(pool, staging, UINT32_MAX);
+}
+
+void svmx__staging_release_one(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
+    release(pool, staging, 1);
 }
 
 void svmx__staging_squeeze(struct svmx__staging_pool *pool, uint32_t level) {

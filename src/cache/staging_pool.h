@@ -75,6 +75,8 @@ static inline enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *
 
 /* Gives it back; where that is too much to keep, others go, those used least recently first. NULL is fine. */
 void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging);
+/* The same in a caller's thread, which no driver should keep for long: one goes at most, the rest with the next release. */
+void svmx__staging_release_one(struct svmx__staging_pool *pool, struct svmx__staging *staging);
 
 /* How short the device is of memory: 0 not, 1 keeps a quarter of the limit, 2 nothing. Frees nothing itself, so that any
  * thread may call it: what is too much goes when the next buffer comes back. */

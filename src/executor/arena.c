@@ -74,7 +74,7 @@ enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t bytes, void **me
 void svmx__staging_return(struct svmx_batch *batch, struct svmx__life *life, struct svmx__staging *staging) {
     if (!staging) return;
     if (!svmx__is_closed(batch->executor)) {
-        svmx__staging_release(&life->pool, staging);
+        svmx__staging_release_one(&life->pool, staging);
         return;
     }
     if (!staging->memory) free(staging->host); /* a plugin's memory went with the plugin */

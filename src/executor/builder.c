@@ -392,6 +392,7 @@ int svmx__builder_start(struct svmx__device *device) {
     pthread_mutex_init(&builder->lock, NULL); /* neither can fail with default attributes */
     pthread_cond_init(&builder->changed, NULL);
     const int error = open_post(device);
+    builder->started = !error;
     if (!error) return 0;
     pthread_cond_destroy(&builder->changed);
     pthread_mutex_destroy(&builder->lock);
@@ -400,7 +401,7 @@ int svmx__builder_start(struct svmx__device *device) {
 
 void svmx__builder_reopen(struct svmx__device *device) {
     const struct svmx__builder *builder = &device->builder;
-    if (!device->inline_ && device->has_submitter && !builder->closing && !builder->post) (void)open_post(device);
+    if (builder->started && device->has_submitter && !builder->closing && !builder->post) (void)open_post(device);
 }
 
 void svmx__builder_unpark(struct svmx__device *device) {
@@ -434,7 +435,7 @@ void svmx__builder_forsake(struct svmx__device *device) {
 
 void svmx__builder_stop(struct svmx__device *device) {
     struct svmx__builder *builder = &device->builder;
-    if (!builder->post) return;
+    if (!builder->started) return;
     pthread_mutex_lock(&builder->lock);
     builder->closing = true;
     pthread_cond_broadcast(&builder->changed);
@@ -446,6 +447,7 @@ void svmx__builder_stop(struct svmx__device *device) {
         free(build);
     }
     builder->builds = NULL;
+    builder->started = false;
     pthread_cond_destroy(&builder->changed);
     pthread_mutex_destroy(&builder->lock);
 }

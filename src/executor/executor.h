@@ -41,6 +41,7 @@ struct svmx__builder {
     pthread_cond_t changed;     /* something is wanted, proved or settled */
     struct svmx__build *builds; /* wanted, oldest first; the first is under way */
     bool closing;
+    bool started;            /* and not stopped yet: lock and changed are there */
     struct svmx__post *post; /* of its thread; NULL: none */
 };
 
@@ -301,6 +302,7 @@ static inline bool svmx__device_serves(const struct svmx__device *device, uint32
 struct svmx__pressure {
     uint64_t memory_used, pending;
     uint32_t level; /* enum svmx_load */
+    bool squeezed;  /* a pool keeps less of it idle than it may */
 };
 struct svmx__pressure svmx__pressure_of(const struct svmx__device *device);
 /* Publishes it anew. */

@@ -99,7 +99,8 @@ static void add(struct svmx__gather *gather, struct svmx__part *part) {
 static void take_others(struct svmx__gather *gather, bool (*enter)(struct svmx__part *part)) {
     struct svmx__device *device = gather->whole.device;
     const uint64_t delay_ns = device->executor->config.number[SVMX__GATHER_US] * 1000;
-    const uint64_t until_ns = delay_ns ? svmx__clock_ns() + delay_ns : 0;
+    /* with launches under way nobody waits: they would be collected late */
+    const uint64_t until_ns = delay_ns && !device->window.count ? svmx__clock_ns() + delay_ns : 0;
     do {
         struct svmx__link *link = svmx__queue_take_if(&device->queue, goes_with, gather, until_ns);
         if (!link) return;
@@ -158,12 +159,12 @@ static void share(const struct svmx__part *whole, struct svmx__part *part, bool 
     part->readbacks = is_first ? whole->readbacks : 0;
     part->copied_bytes = part->bytes_in + part->callers_bytes_out;
     part->timing = is_first ? whole->timing : (struct svmx_timing){.size = sizeof part->timing};
-    part->start_ns = is_first ? whole->start_ns : whole->done_ns;
-    part->dispatch_ns = is_first ? whole->dispatch_ns : whole->done_ns;
-    part->done_ns = whole->done_ns;
+    part->start_ns = is_first ? whole->start_ns : whole->end_ns;
+    part->dispatch_ns = is_first ? whole->dispatch_ns : whole->end_ns;
+    part->done_ns = is_first ? whole->done_ns : whole->end_ns;
     part->ahead_ns = is_first ? whole->ahead_ns : 0;
     part->compared = whole->compared;
-    part->compare_ns = whole->compare_ns;
+    part->compare_ns = is_first ? whole->compare_ns : 0;
 }
 
 void svmx__gather_share(struct svmx__gather *gather) {

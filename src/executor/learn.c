@@ -120,7 +120,7 @@ void svmx__learn(struct svmx__part *part) {
                            !part->links && !part->stretched && !part->gathered;
     const bool learned = device->id < executor->routed && as_chosen && part->launches == 1 + part->cuts &&
                          !executor->choices.frozen && is_worth_it(part, run_ns);
-    sample.first_use = part->status == SVMX_OK && !device->host_memory && is_first(part);
+    sample.first_use = part->status == SVMX_OK && !device->host_memory && !part->gathered && is_first(part);
     svmx__receipt_write(part, learned, &sample);
     if (executor->config.number[SVMX__DEBUG]) svmx__receipt_say(part);
     if (part->chosen && (part->links || part->stretched || part->gathered)) /* the time is that of all of them */

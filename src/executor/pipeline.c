@@ -484,6 +484,8 @@ static bool enter_device(struct svmx__part *part) {
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
     part->pinned = part->windowed = part->overlapped = part->retired = false;
     part->cuts = 0;
+    part->start_ns = svmx__clock_ns(); /* in a launch with others it has no other */
+    part->dispatch_ns = 0;
     const bool given_up = !cancelled && svmx__gives_up(batch->executor);
     if (!cancelled && !given_up) return true;
     if (given_up) end_without_answer(part); /* others of the batch may have begun, or be done */

@@ -33,14 +33,13 @@ static void squeeze_pools(const struct svmx__device *device, uint64_t used) {
         svmx__staging_squeeze(&life->pool, level);
 }
 
-static uint64_t memory_used(const struct svmx__device *device) {
-    uint64_t used = 0;
+static void look_at_pools(const struct svmx__device *device, struct svmx__pressure *load) {
     for (struct svmx__life *life = svmx__life_of(device); life; life = life->before) {
         pthread_mutex_lock(&life->pool.lock);
-        used += life->pool.held_bytes - life->pool.idle_bytes;
+        load->memory_used += life->pool.held_bytes - life->pool.idle_bytes;
+        load->squeezed |= life->pool.idle_limit_now != life->pool.idle_limit_bytes;
         pthread_mutex_unlock(&life->pool.lock);
     }
-    return used;
 }
 
 enum { WAITING_EACH = 16 }; /* behind each submission that a device can have open */
@@ -53,9 +52,9 @@ static uint64_t queue_limit(const struct svmx__device *device) {
 
 struct svmx__pressure svmx__pressure_of(const struct svmx__device *device) {
     const uint64_t *setting = device->executor->config.number;
-    struct svmx__pressure load = {.memory_used = memory_used(device),
-                                  .pending = atomic_load_explicit(&device->pending, memory_order_relaxed),
+    struct svmx__pressure load = {.pending = atomic_load_explicit(&device->pending, memory_order_relaxed),
                                   .level = SVMX_LOAD_NORMAL};
+    look_at_pools(device, &load);
     const uint64_t memory = device->info.memory_bytes, depth = queue_limit(device);
     for (uint32_t level = SVMX_LOAD_WARNING; level <= SVMX_LOAD_CRITICAL; level++) {
         const uint64_t percent = setting[level == SVMX_LOAD_WARNING ? SVMX__LOAD_WARNING : SVMX__LOAD_CRITICAL];
@@ -73,7 +72,8 @@ void svmx__pressure_look(const struct svmx__device *device) {
     const uint64_t now = (level >= SVMX_LOAD_WARNING ? bit : 0) | (level == SVMX_LOAD_CRITICAL ? bit << 32 : 0);
     /* relaxed: each bit is a word on its own; an old one is a part that went where it need not have gone, or not */
     const uint64_t before = atomic_load_explicit(&executor->loaded, memory_order_relaxed) & (bit | bit << 32);
-    if (now | before) squeeze_pools(device, load.memory_used);
+    /* squeezed: who looked at the same time may have had the last word on pools, and not on the bits */
+    if ((now | before) || load.squeezed) squeeze_pools(device, load.memory_used);
     if (now & ~before) atomic_fetch_or_explicit(&executor->loaded, now, memory_order_relaxed);
     if (before & ~now) atomic_fetch_and_explicit(&executor->loaded, ~(before & ~now), memory_order_relaxed);
 }

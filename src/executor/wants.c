@@ -136,7 +136,9 @@ static bool were_stolen(struct svmx__wants *wants, char *text) {
         return false;
     }
     if (ticks - wants->ticks < ENOUGH_TICKS) return wants->stolen_last;
-    wants->stolen_last = (stolen - wants->stolen_ticks) * SHARE > ticks - wants->ticks;
+    /* some kernels count back now and then */
+    const uint64_t more = stolen > wants->stolen_ticks ? stolen - wants->stolen_ticks : 0;
+    wants->stolen_last = more * SHARE > ticks - wants->ticks;
     wants->stolen_ticks = stolen;
     wants->ticks = ticks;
     return wants->stolen_last;

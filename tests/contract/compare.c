@@ -41,6 +41,7 @@ svmx_executor_t *open_one(const struct target *target) {
                                          .backends = target->backends,
                                          .variant = *target->variant ? target->variant : NULL,
                                          .threads = target->threads,
+                                         .patience_ms = 3600000, /* oclgrind computes within a call */
                                          .log_level = SVMX_LOG_ERROR};
     struct svmx_error error = {SVMX_OK, ""};
     svmx_executor_t *executor = NULL;

@@ -511,8 +511,8 @@ static void on_each(const struct choice *choice, const char *name, test_fn test)
     if (!count) cr_skip_test("this machine has no device but the CPU itself");
     for (unsigned i = 0; i < count; i++) {
         lines.text[0] = '\0';
-        svmx_executor_t *executor =
-            open_logged((struct svmx_options){.backends = targets[i].backends, .timeout_ms = 600000});
+        svmx_executor_t *executor = open_logged(
+            (struct svmx_options){.backends = targets[i].backends, .timeout_ms = 600000, .patience_ms = 3600000});
         test(executor, &targets[i], is_levelzero(driver));
         svmx_close(executor);
     }
