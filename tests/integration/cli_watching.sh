@@ -128,6 +128,7 @@ if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
     skip "serve" "through an emulator there is no process to send a signal to" 4
     finish
 fi
+rm -f "$work/serving" # what another server said is no address
 "$SVMX" serve --address 127.0.0.1:0 --load 100 --batches 20 --device none >"$work/serving" 2>"$work/serving.err" &
 server=$!
 while [ ! -s "$work/serving" ] && kill -0 "$server" 2>/dev/null; do sleep 0.1; done
@@ -135,7 +136,7 @@ grep -q '^The dashboard is at http://127.0.0.1:[0-9]*/ and the metrics are at' "
 verdict "serve says where" $?
 address=$(sed -n 's|.*is at http://\([0-9.:]*\)/ and.*|\1|p' "$work/serving")
 batches=0
-while [ "$batches" != 20 ] && kill -0 "$server" 2>/dev/null; do
+while [ -n "$address" ] && [ "$batches" != 20 ] && kill -0 "$server" 2>/dev/null; do
     call top "$address" --json --count 1 --interval 200
     batches=$(sed -n 's/.*"work":{"batches":\([0-9]*\),.*/\1/p' "$work/out")
 done
