@@ -194,6 +194,25 @@ Test(staging_pool, a_device_short_of_memory_keeps_less) {
     cr_assert_eq(device.used, 0);
 }
 
+Test(staging_pool, a_callers_thread_frees_one_at_most) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 8 * 4096);
+    struct svmx__staging *held[9];
+    for (int i = 0; i < 9; i++) held[i] = acquire(&pool, 1, 4096);
+    for (int i = 0; i < 7; i++) svmx__staging_release(&pool, held[i]);
+    svmx__staging_squeeze(&pool, 1);
+    svmx__staging_release_one(&pool, held[7]);
+    cr_assert_eq(device.frees, 1);
+    svmx__staging_squeeze(&pool, 2);
+    svmx__staging_release_one(&pool, held[8]);
+    cr_assert_eq(device.frees, 2, "itself, where nothing is kept");
+    cr_assert_eq(pool.idle_bytes, 7 * 4096);
+    svmx__staging_release(&pool, acquire(&pool, 1, 4096));
+    cr_assert_eq(pool.held_bytes, 0, "the rest goes with the next release");
+    svmx__staging_pool_fini(&pool);
+    cr_assert_eq(device.used, 0);
+}
+
 Test(staging_pool, idle_buffers_are_bounded_in_number) {
     enum { MORE = SVMX__STAGING_MAX_IDLE + 3 };
     static struct svmx__staging *held[MORE];
