@@ -74,12 +74,7 @@ static enum svmx_status instance_open(const struct svmx_host *host, struct svmx_
     *instance = (struct sim_instance){.host = host, .again = host->option(host, "again") != NULL};
     pthread_mutex_init(&instance->lock, NULL);
     cond_init(&instance->changed);
-    const char *path = model_path(host);
-    enum svmx_status status = SVMX_ERR_ARGUMENT;
-    if (path && *path != '/') /* of which folder? of svmx-host's, if it is there that it is read */
-        host->log(host, SVMX_LOG_ERROR, "sim_model (SUPERVM_SIM_MODEL) is no absolute path");
-    else
-        status = sim_devices_add(instance, path);
+    const enum svmx_status status = sim_devices_add(instance, model_path(host));
     if (status == SVMX_OK)
         *opened = (struct svmx_backend){.ops = &backend_ops, .self = instance};
     else
