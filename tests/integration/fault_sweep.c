@@ -71,6 +71,7 @@ static svmx_executor_t *open_faulty(const struct backend *backend, enum fault fa
                                          .backends = list,
                                          .policy = "order",
                                          .timeout_ms = hangs(fault) ? HANG_MS : PATIENCE_MS,
+                                         .patience_ms = fault == FAULT_STUCK ? STUCK_MS : 0,
                                          .verify = fault == FAULT_FLIP || fault == FAULT_STALE ? "full" : "off",
                                          .static_plugins = plugins,
                                          .static_plugin_count = 1,
@@ -79,7 +80,6 @@ static svmx_executor_t *open_faulty(const struct backend *backend, enum fault fa
     svmx_executor_t *executor = NULL;
     struct svmx_error error = {SVMX_OK, ""};
     if (svmx_open(&executor, &options, &error) != SVMX_OK) printf("    %s: %s\n", backend->label, error.text);
-    if (executor && fault == FAULT_STUCK) executor->patience_ns = STUCK_MS * UINT64_C(1000000);
     return executor;
 }
 
@@ -190,7 +190,7 @@ static bool inject(const struct backend *backend, const struct row *row, unsigne
     for (uint32_t i = 0; i < batches; i++) survived = is_right(executor, reference, ids[i % count], i) && survived;
     struct svmx_stats stats = {.size = sizeof stats};
     (void)svmx_stats_get(executor, &stats);
-    const unsigned injected = faulty.injected;
+    const unsigned injected = faulty_injected();
     faulty_arm(FAULT_NONE, 0);
     survived = survived && is_back(executor, row->alone);
     survived = closes(executor, fault) && survived;
@@ -219,7 +219,7 @@ static void inject_all(const struct backend *backend, const struct row *row, svm
         (void)svmx_prewarm(executor, ids[i % count], SIZE); /* so that it is the launch that fails, not a self-test */
         faulty_arm(row->fault, 1);
         const bool right = is_right(executor, reference, ids[i % count], i);
-        const unsigned injected = faulty.injected;
+        const unsigned injected = faulty_injected();
         faulty_arm(FAULT_NONE, 0);
         const bool back = !injected || is_usable(executor) || is_back(executor, row->alone);
         cell->injected += injected ? injected : !right;

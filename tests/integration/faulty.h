@@ -83,6 +83,14 @@ static inline void faulty_arm(enum fault fault, unsigned number) {
     pthread_mutex_unlock(&faulty.lock);
 }
 
+/* How often it was that call since then. */
+static inline unsigned faulty_injected(void) {
+    pthread_mutex_lock(&faulty.lock);
+    const unsigned injected = faulty.injected;
+    pthread_mutex_unlock(&faulty.lock);
+    return injected;
+}
+
 /* Under the lock. Is this the call? */
 static inline bool faulty_is_due(enum fault fault) {
     if (faulty.fault != fault || faulty.due == 0 || --faulty.due) return false;
