@@ -2,10 +2,13 @@
 # fault-report.sh [--long] [BUILD-FOLDER]: injects faults into every backend that can be had here and prints what became of them.
 #
 # A table of faults and backends; a cell is survived / injected: all answers right, none missing, none twice, and the device
-# serves again; where nothing hangs, memory, pipelines and tickets are given back as well. Each fault is injected at the first,
-# second and fifth call that it can be had at, in about a minute; with --long in each of 200 batches over all operations, which
-# takes up to some minutes for each cell (want of memory and builds: at the first, 51st, 101st and 151st of their calls). "-": the
-# backend has no such call. Builds in build/gcc if no folder of a build is given. The status is 0 if every cell is 100 %.
+# serves again; where nothing hangs, memory, pipelines and tickets, or objects of the driver, are given back as well. Each
+# fault is injected at the first, second and fifth call that it can be had at (a call that hangs: at the first and fifth), in
+# some minutes; with --long in each of 200 batches over all operations, which takes up to some minutes for each cell (want of
+# memory and builds: at the first, 51st, 101st and 151st of their calls). "-": the backend has no such call. Builds in build/gcc if no folder of a build is given. The status is 0 if every cell is 100 %.
+#
+# "opencl (driver)" and "opencl (driver, card)", with memory of its own, are the real plugin with a layer of OpenCL below it (tests/drivers/cl_fault); all others have the fault between
+# the core and the plugin.
 #
 # The suite behind it is tests/integration/fault_sweep.c, which `make check` runs too. Faults at every call of the plugin ABI,
 # of OpenCL and of Level Zero are in test_faults, test_opencl_faults and test_levelzero_faults; calls that never return in
@@ -31,7 +34,9 @@ fi
 [ -f "$folder/Makefile" ] || die "$folder is no folder of a build: give one that configure made"
 log=$folder/fault-report.log
 quietly "$folder/fault-report-make.log" make -k -C "$folder" -j"$jobs" tests/integration/fault_sweep backends.stamp || exit 1
-make -C "$folder" -j"$jobs" tests/drivers/ze_cpu/ze_cpu.so >>"$folder/fault-report-make.log" 2>&1 || : # else it is skipped
+for driver in tests/drivers/ze_cpu/ze_cpu.so tests/drivers/cl_fault/layer.la; do
+    make -C "$folder" -j"$jobs" "$driver" >>"$folder/fault-report-make.log" 2>&1 || : # else it is skipped
+done
 
 say "faults: $log"
 (cd "$folder" && mkdir -p tests/run && SVMX_TEST_BACKEND_PATH=$folder/backends SUPERVM_BACKEND_PATH=$folder/backends \

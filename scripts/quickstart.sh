@@ -48,7 +48,10 @@ fi
 
 cat <<EOF
 
-It works. What next:
+It works. To have the command on your PATH:
+  export PATH="$prefix/bin:\$PATH"
+
+What next:
   $svmx --help            all commands
   $svmx ops               the operations that there are
   scripts/run-threshold-scan.sh   more operations, more sizes, a CSV file
@@ -57,4 +60,7 @@ It works. What next:
     export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
     cc examples/embed.c -o embed \$(pkg-config --cflags --libs svmx) -Wl,-rpath,$prefix/lib
   scripts/test.sh         the tests
+EOF
+[ "$profile" != full ] || cat <<EOF
+  $svmx serve             a demonstration load; its dashboard is at http://127.0.0.1:9469/
 EOF

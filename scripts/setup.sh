@@ -15,7 +15,8 @@
 #                where there is systemd)
 #   coverage     test and gcovr
 #   bench        quickstart and the peers of the benchmarks: StarPU, OpenSSL, OpenBLAS, libsecp256k1, libsodium, and
-#                libipsec-mb on x86-64; and, where they are to be had, the packages of gpu and Level Zero
+#                libipsec-mb on x86-64; and, where they are to be had, a second OpenCL driver (Rusticl, of Mesa), the packages of gpu
+#                and Level Zero
 #   gpu          compilers of scripts/check-gpu-compile.sh: clang 15 with libclc, llvm-spirv and spirv-val
 #   long         test, valgrind, a cross-compiler for aarch64 and qemu
 #
@@ -53,7 +54,7 @@ test)
 coverage) packages="$tests gcovr" ;;
 bench)
     packages="$quickstart libstarpu-dev libssl-dev libopenblas0 libsecp256k1-dev libsodium-dev $opencl"
-    extras="$gpu $levelzero $report $metrics"
+    extras="mesa-opencl-icd $gpu $levelzero $report $metrics"
     case $(uname -m) in x86_64) packages="$packages libipsec-mb-dev" ;; esac
     ;;
 gpu) packages="gcc libc6-dev $gpu" ;;

@@ -10,7 +10,7 @@
 #   soak           ten minutes of random faults under the address sanitizer and under the thread sanitizer           10
 #   floats         exp_all --all: every one of the 2^32 floats through the exponential and its kin                   20
 #   blocks         10,000 random blocks of contract-vm under the address sanitizer                                   10
-#   faults         fault-report.sh --long                                                                            90
+#   faults         fault-report.sh --long                                                                           200
 #   valgrind       unit and integration suites in C, but those that have to do with time, drivers or other processes 40
 #   aarch64        svmx cross-compiled, and run under qemu: of the suites those that need no Criterion, of which there is
 #                  none to link, and every operation on the scalar kernels and on the reference code, which must give
@@ -123,7 +123,7 @@ as_suite gcc 14400 tests/integration/exp_all ./tests/integration/exp_all --all
 step blocks 10
 as_suite asan 7200 tests/integration/vm_blocks SVMX_VM_BLOCKS=10000 ./tests/integration/vm_blocks
 
-step faults 90
+step faults 200
 log=build/gcc/fault_sweep-long.log
 scripts/fault-report.sh --long build/gcc >"$log.table" 2>&1 || tail -n 20 "$log.table"
 cat "$log.table"
@@ -139,7 +139,7 @@ for log in $(make -s -C build/gcc --no-print-directory list-test-logs 'TESTS=$(c
     suite=${log%.log}
     case $suite in
     */contract/* | *opencl* | *rusticl* | *levelzero* | */fuzz_* | *isolate* | *probe* | *fork* | *hangs | *stuck | *recovery) continue ;;
-    *heavy_light | *small_group* | *exp_all | *soak | *fault_sweep | *steady_state | *vm_blocks | *alloc_faults) continue ;;
+    *heavy_light | *small_group* | *exp_all | *soak | *fault_sweep | *steady_state | *steady_device | *vm_blocks | *alloc_faults) continue ;;
     esac
     beside as_suite gcc 1800 "$suite-valgrind" SVMX_TEST_RUNNER="$top/tests/run-valgrind" SVMX_TEST_LIBTOOL="$top/build/gcc/libtool" \
         SUPERVM_VARIANT=$variant SVMX_BATCHES=2000 "./$suite"

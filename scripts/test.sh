@@ -2,8 +2,8 @@
 # test.sh [--again] [CONFIGURATION...]: builds svmx in every configuration and runs all tests.
 #
 #   gcc      gcc, warnings are errors: every suite
-#   clang    the same with clang: the suites in C, but for the contract on devices of OpenCL and Level Zero
-#   asan     gcc with the address and undefined-behaviour sanitizers: every suite but that contract
+#   clang    the same with clang: what a compiler may compute otherwise, the suites of units and of the contract on the CPU
+#   asan     gcc with the address and undefined-behaviour sanitizers: the suites in C, but for the contract on devices, and the command
 #   tsan     gcc with the thread sanitizer: the thread suites, which are plain C
 #   fuzz     clang with libFuzzer and the address sanitizer: every fuzzer for ten seconds, but those of signatures
 #   dist     make distcheck: the tarball builds out of tree, installs, is used by a stranger's program, uninstalls
@@ -45,11 +45,13 @@ forget_failures() {
     done
 }
 
-# suites_of CONFIGURATION: for make, which knows the lists; a variable that nobody reads where all are wanted.
+# suites_of CONFIGURATION: for make, which knows the lists; a variable that nobody reads where all are wanted. In the long form
+# clang and asan run what gcc does.
 suites_of() {
-    case $1 in
-    clang) echo 'TESTS=$(criterion_suites) $(plain_suites)' ;;
-    tsan) echo 'TESTS=$(plain_suites)' ;;
+    case ${SVMX_TEST_LONG:+long-}$1 in
+    clang) echo 'TESTS=$(filter tests/unit/% tests/contract/%,$(criterion_suites))' ;;
+    asan) echo 'TESTS=$(criterion_suites) $(plain_suites) tests/integration/cli.sh' ;;
+    tsan | long-tsan) echo 'TESTS=$(filter-out $(fuzz_suites),$(plain_suites))' ;;
     *) echo NOTHING= ;;
     esac
 }
@@ -57,7 +59,7 @@ suites_of() {
 # programs_of CONFIGURATION: likewise, what has to be built for them.
 programs_of() {
     case $1 in
-    tsan) echo 'check_PROGRAMS=$(plain_suites)' ;;
+    tsan) echo 'check_PROGRAMS=$(filter-out $(fuzz_suites),$(plain_suites))' ;;
     *) echo NOTHING= ;;
     esac
 }
@@ -144,7 +146,7 @@ check_fuzz() {
         return
     fi
     programs='check_PROGRAMS=$(fuzz_suites)'
-    if build fuzz --enable-fuzzer CC=clang 'CFLAGS=-O1 -g' --disable-simd --disable-opencl --disable-levelzero \
+    if build fuzz --enable-fuzzer --disable-static CC=clang 'CFLAGS=-O1 -g' --disable-simd --disable-opencl --disable-levelzero \
         --disable-metrics && build_suites fuzz; then
         say "fuzz: ten seconds each"
         SVMX_TEST_BACKEND_PATH=$top/build/gcc/backends "$top/tests/fuzz/run-fuzzers" build/fuzz -max_total_time=10 \
@@ -205,9 +207,9 @@ format_reads() {
 for configuration in $wanted; do
     case $configuration in
     gcc) check gcc --enable-werror CC=gcc ;;
-    clang) check clang --enable-werror CC=clang ;;
-    asan) check asan --enable-sanitizer=address,undefined CC=gcc 'CFLAGS=-O1 -g' ;;
-    tsan) check tsan --enable-sanitizer=thread CC=gcc 'CFLAGS=-O1 -g' ;;
+    clang) check clang --enable-werror --disable-static CC=clang ;;
+    asan) check asan --enable-sanitizer=address,undefined --disable-static CC=gcc 'CFLAGS=-O1 -g' ;;
+    tsan) check tsan --enable-sanitizer=thread --disable-static CC=gcc 'CFLAGS=-O1 -g' ;;
     fuzz) check_fuzz ;;
     dist) check_dist ;;
     gpu) check_gpu ;;

@@ -23,7 +23,7 @@ bool block_read(const char *path, struct block *block, char *error, size_t error
 
 void block_write(FILE *out, const struct block *block);
 
-/* Pieces of JSON, for outcome_file.c as well. */
+/* Pieces of JSON, for outcome_write.c as well. */
 void write_hex(FILE *out, const uint8_t *bytes, size_t length); /* "0x0102" */
 void write_number(FILE *out, struct u256 number);               /* "0x102" */
 

@@ -11,7 +11,6 @@
 enum { KEY = 80 }; /* a slot of storage has 66 characters */
 
 static bool is(const char *key, const char *name) { return strcmp(key, name) == 0; }
-static void unknown(struct json *json) { (void)json_fail(json, "there is no such key; block_file.h lists them"); }
 
 static void read_numbers(struct json *json, struct u256 **numbers, size_t *count) {
     (void)json_enter(json, '[');
@@ -45,7 +44,7 @@ static void read_account(struct json *json, struct account *account) {
         else if (is(key, "storage"))
             read_storage(json, account);
         else
-            unknown(json);
+            (void)json_fail_key(json, key);
 }
 
 static void read_transaction(struct json *json, struct transaction *tx) {
@@ -74,7 +73,7 @@ static void read_transaction(struct json *json, struct transaction *tx) {
         else if (is(key, "s"))
             (void)json_u256(json, &tx->s);
         else
-            unknown(json);
+            (void)json_fail_key(json, key);
     if (has_from == tx->is_signed) (void)json_fail(json, "a transaction has either v, r and s, or \"from\"");
 }
 
@@ -106,7 +105,7 @@ static void read_block(struct json *json, struct block *block) {
             for ((void)json_enter(json, '['); json_next(json, NULL, 0);)
                 read_transaction(json, block_add_transaction(block));
         else
-            unknown(json);
+            (void)json_fail_key(json, key);
 }
 
 bool block_parse(const char *text, size_t length, struct block *block, char *error, size_t error_bytes) {

@@ -5,9 +5,22 @@
  */
 #include "json.h"
 
+#include <stdio.h>
+
 bool json_fail(struct json *json, const char *error) {
     if (!json->error) json->error = error;
     return false;
+}
+
+bool json_fail_key(struct json *json, const char *key) {
+    if (json->error) return false;
+    char seen[41]; /* what would disturb a terminal is not shown */
+    size_t length = 0;
+    for (; key[length] && length + 1 < sizeof seen; length++)
+        seen[length] = key[length] >= ' ' && key[length] <= '~' ? key[length] : '?';
+    seen[length] = '\0';
+    (void)snprintf(json->words, sizeof json->words, "there is no such key: \"%s\"; block_file.h lists them", seen);
+    return json_fail(json, json->words);
 }
 
 unsigned json_line(const struct json *json) {
@@ -26,6 +39,11 @@ static char peek(struct json *json) {
     return json->at < json->end ? *json->at : '\0';
 }
 
+static const char ends[] = "the text ends in the middle";
+
+/* After peek. */
+static bool at_end(const struct json *json) { return json->at == json->end; }
+
 bool json_enter(struct json *json, char kind) {
     if (json->error) return false;
     if (peek(json) != kind)
@@ -43,6 +61,7 @@ bool json_next(struct json *json, char *key, size_t key_bytes) {
     const char *before = json->at - 1; /* where the last value ended, or the bracket stands */
     const char next = peek(json);
     if (next == close) return json->at++, false;
+    if (at_end(json)) return json_fail(json, ends);
     if (next == ',') {
         if (*before == '{' || *before == '[') return json_fail(json, "a comma was not expected here");
         json->at++;
@@ -62,7 +81,7 @@ bool json_next(struct json *json, char *key, size_t key_bytes) {
 
 bool json_string(struct json *json, const char **text, size_t *length) {
     if (json->error) return false;
-    if (peek(json) != '"') return json_fail(json, "a string was expected");
+    if (peek(json) != '"') return json_fail(json, at_end(json) ? ends : "a string was expected");
     const char *start = ++json->at;
     while (json->at < json->end && *json->at != '"' && *json->at != '\\' && (unsigned char)*json->at >= ' ') json->at++;
     if (json->at == json->end || *json->at != '"') return json_fail(json, "a string has no end, or an escape in it");

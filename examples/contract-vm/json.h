@@ -16,15 +16,18 @@
 
 struct json {
     const char *start, *at, *end;
-    const char *error; /* static text; NULL: none so far */
+    const char *error; /* static text, or words; NULL: none so far */
+    char words[96];    /* of an error that names something */
 };
 
 static inline struct json json_of(const char *text, size_t length) {
-    return (struct json){text, text, text + length, NULL};
+    return (struct json){.start = text, .at = text, .end = text + length};
 }
 
 /* Always false. */
 bool json_fail(struct json *json, const char *error);
+/* The same for a key that nobody knows: names it. The reader must not move afterwards. */
+bool json_fail_key(struct json *json, const char *key);
 unsigned json_line(const struct json *json);
 
 /* '{' or '['. */

@@ -67,6 +67,7 @@ check_PROGRAMS += %D%/contract-vm
 %C%_contract_vm_LDADD = %D%/libcontract-vm.la libsvmx.la
 
 EXTRA_DIST += \
+	%D%/README.md \
 	%D%/blocks/ROOTS \
 	%D%/blocks/conflicts.json \
 	%D%/blocks/hashes.json \

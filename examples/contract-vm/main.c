@@ -1,7 +1,7 @@
 /*
  * main.c: the command.
  *
- *   contract-vm run BLOCK.json [--serial | --threads N] [--trace] [--json]
+ *   contract-vm run BLOCK.json [--serial | --threads N] [--in-flight N] [--batch N] [--deadline-us N] [--trace] [--json]
  *   contract-vm gen KIND [--count N] [--seed S] [--unsigned]
  *
  * SPDX-License-Identifier: Apache-2.0

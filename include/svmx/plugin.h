@@ -45,7 +45,7 @@ extern "C" {
 #endif
 
 #define SVMX_ABI_MAJOR     1
-#define SVMX_ABI_MINOR     2
+#define SVMX_ABI_MINOR     3
 #define SVMX_PLUGIN_MAGIC  UINT64_C(0x4e4947554c505653) /* "SVPLUGIN" in memory */
 #define SVMX_PLUGIN_SYMBOL "svmx_plugin"
 
@@ -105,6 +105,12 @@ struct svmx_device_info {
     uint64_t memory_bytes, max_alloc_bytes; /* 0 = no limit of its own (HOST_MEMORY devices) */
     uint32_t max_in_flight;                 /* submissions that may be open at once; 0 = no limit */
     uint32_t reserved;
+
+    /* ABI 1.3. What its driver tells, shown to users and used for nothing; 0 = it does not tell. */
+    uint32_t max_group;   /* work-items of a work-group */
+    uint32_t timer_ns;    /* a step of the clock that tickets are timed by, rounded up */
+    uint32_t fp32, fp64;  /* enum svmx_fp */
+    uint64_t local_bytes; /* memory of a work-group */
 };
 
 /* ---- memory ----------------------------------------------------------------------------------------------- */
@@ -298,7 +304,7 @@ struct svmx_backend_ops {
     void (*memory_free)(void *self, struct svmx_memory *memory);
 
     /* Builds the kernel of an operation for a bucket; may take long. SVMX_ERR_UNSUPPORTED = this device does not do
-     * this operation: no fault, the core asks once. The core owns the pipeline until pipeline_free, and runs the
+     * this operation: no fault, the core asks once, and shows users the last line that was logged meanwhile. The core owns the pipeline until pipeline_free, and runs the
      * operation's known answers through it before any work. A plugin may answer with a pointer that it gave before
      * (one kernel for several buckets of an operation): it is not proved again, and each build is matched by one free. */
     enum svmx_status (*pipeline_build)(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,

@@ -289,8 +289,9 @@ SVMX_EXPORT uint64_t svmx_buffer_bytes(const svmx_buffer_t *buffer);
  * name it like memory of their own. It is the caller's to write until submit and after completion, and goes with
  * svmx_batch_reset, svmx_batch_destroy or svmx_close; svmx_batch_rearm leaves it. Contents are whatever they were. For 0
  * bytes an address that must not be used. What earlier batches gave back is given out again without a call of a driver;
- * where there is none of that size the device's driver is asked, in the calling thread, for as long as it takes: after
- * warm-up, or where no device has memory of its own, it does not block. Errors: ARGUMENT (NULL), OVERFLOW (bytes), STATE
+ * where there is none of that size the device's own thread asks its driver, and this waits for it, for little more than
+ * options.patience_ms: then, as where the device has none left, it gives plain memory, whose contents are copied
+ * (svmx_stats.allocs_late, allocs_refused). After warm-up, or where no device has memory of its own, it does not block. Errors: ARGUMENT (NULL), OVERFLOW (bytes), STATE
  * (submitted already), MEMORY, CLOSED.
  */
 SVMX_EXPORT enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t bytes, void **memory);
@@ -453,7 +454,7 @@ struct svmx_loop_end {
 
 /* What it took. */
 struct svmx_loop_counts {
-    uint64_t windows; /* batches that were run: looks at the conditions */
+    uint64_t windows; /* batches that were run: looks at the conditions, and large state that was computed again */
     uint64_t launches, readbacks;
 };
 
@@ -616,6 +617,15 @@ struct svmx_device {
     uint64_t queued;                                       /* parts that wait for it now */
     uint64_t pool_bytes, pool_bytes_peak, pool_idle_bytes; /* staging memory held, the most so far, and unused of it */
     uint64_t run_ns, setup_ns, transfer_ns;                /* as in svmx_op_stats */
+    /* What its driver tells of it; 0: it does not. Nothing hangs on it but what is shown. */
+    uint32_t max_group;   /* work-items of a work-group */
+    uint32_t timer_ns;    /* a step of its own clock; whether that is believed is `clock` */
+    uint32_t fp32, fp64;  /* enum svmx_fp; doubles that it does not have are SVMX_DEVICE_NO_F64 in `flags` */
+    uint64_t local_bytes; /* memory of a work-group */
+    uint8_t uuid[16];     /* all 0: unknown */
+    /* Operations that it was found to compute, and those that it does not get, for whatever reason; the others were not tried
+     * yet. svmx_device_op_get has them one by one. */
+    uint32_t proved, refused;
 };
 
 /* How much of what a device has is in use. Always NORMAL of one that computes in the calling thread. */
@@ -660,13 +670,36 @@ SVMX_EXPORT enum svmx_status svmx_device_get(const svmx_executor_t *executor, ui
  */
 SVMX_EXPORT enum svmx_status svmx_device_reset(svmx_executor_t *executor, uint32_t index);
 
+/* What is known of an operation on a device: by its known answers and by comparison with the reference code there, never by
+ * what a driver says of itself. */
+enum svmx_fitness {
+    SVMX_FITNESS_UNTRIED = 0,     /* it is tried before its first use; svmx_prewarm does it now */
+    SVMX_FITNESS_PROVED = 1,      /* it gave the right bytes */
+    SVMX_FITNESS_UNSUPPORTED = 2, /* the backend does not have it */
+    SVMX_FITNESS_FAILED = 3,      /* it cannot be built or run there */
+    SVMX_FITNESS_QUARANTINED = 4  /* it gave wrong bytes, in this process or in an earlier one */
+};
+
+struct svmx_device_op {
+    size_t size;      /* set by the caller */
+    uint32_t fitness; /* enum svmx_fitness */
+    uint32_t reserved;
+    char reason[256]; /* why the device does not get it, else "" */
+};
+
+/* What is known of an operation on a device now. Errors: ARGUMENT (NULL, size), UNKNOWN (no such device or operation),
+ * CLOSED. */
+SVMX_EXPORT enum svmx_status svmx_device_op_get(const svmx_executor_t *executor, uint32_t device, uint32_t op,
+                                                struct svmx_device_op *device_op);
+
 enum svmx_load_verdict {
     SVMX_LOADED = 1,
     SVMX_SKIPPED = 2, /* the user left it out, or it has nothing to serve on this machine */
     SVMX_REFUSED = 3  /* it is broken, unsafe or of another ABI */
 };
 
-/* What became of one candidate. Text lives as long as the executor; path is "" for one that is linked in. */
+/* What became of one candidate. Text lives as long as the executor; path is "" for one that is linked in. The reason of one that
+ * was loaded also names the devices that are not used, and why. */
 struct svmx_load_entry {
     size_t size; /* set by the caller */
     const char *name, *path, *version, *licence, *reason;
@@ -768,6 +801,15 @@ enum svmx_exactness {
     SVMX_EXACT = 1 /* the same bytes */
 };
 
+/* What is known of an operation that is registered. */
+enum svmx_op_flags {
+    /* It has one output, and element i of that is made of element i of every array and of the scalars, wherever in a task it is.
+     * No `check` and no `shape`; arrays have elements of one size, an element is an item. So a task may be computed in pieces:
+     * `run` is called with a part of each array, tasks of it that follow one another are one pass over memory where the CPU
+     * computes them, and long tasks are cut for several devices. svmx_op_register tries pieces, and refuses what differs. */
+    SVMX_OP_ELEMENTWISE = 1 << 0
+};
+
 enum {
     SVMX_OP_FIRST_REGISTERED = 128, /* operations that programs register have numbers from here on */
     SVMX_OP_MAX_PARAMS = 8,
@@ -820,6 +862,8 @@ struct svmx_op_def {
     /* Smallest bucket of its launches in units, a power of two up to 2^40; 0: min_bucket of the executor. Lists of
      * operations in settings are read before it is there, and cannot name it. */
     uint64_t min_bucket;
+
+    uint32_t flags; /* enum svmx_op_flags */
 };
 
 /*
@@ -885,6 +929,9 @@ struct svmx_stats {
     uint64_t fallbacks_timeout, fallbacks_lost, fallbacks_memory, fallbacks_wrong, fallbacks_error;
     uint64_t
         pool_evictions; /* idle buffers that pools freed to stay within their limits, those used least recently first */
+    /* How often svmx_batch_alloc gave plain memory, whose contents are copied to the device, instead of the device's: because it
+     * had none, or because it did not answer in time: its driver hung, or a launch took longer than the patience. */
+    uint64_t allocs_refused, allocs_late;
 };
 /* A snapshot; each number is exact, taken one after another. Errors: ARGUMENT (NULL, size), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_stats *stats);

@@ -28,13 +28,14 @@ extern "C" {
 
 /*
  * What a call answers. Zero is success, a positive value is no error but not "done" either, a negative value is
- * an error: nothing was changed and every output is as it was.
+ * an error: what the call gives out is set on success only. Results of a batch are there once it has ended with SVMX_OK; of
+ * one that failed or was cancelled while it ran they hold anything.
  */
 enum svmx_status {
     SVMX_OK = 0,
     SVMX_BUSY = 1,      /* a full queue (submit) or work still under way (poll); ask again later */
     SVMX_TIMEOUT = 2,   /* the time given to a wait ran out; the work goes on */
-    SVMX_CANCELLED = 3, /* the batch was taken back before it ran */
+    SVMX_CANCELLED = 3, /* the batch was taken back before it ran, or given up by svmx_close_now */
 
     SVMX_ERR_ARGUMENT = -1,     /* an argument breaks a rule; the text names it */
     SVMX_ERR_OVERFLOW = -2,     /* a size does not fit; the text names it */
@@ -91,6 +92,16 @@ enum svmx_device_flags {
     SVMX_DEVICE_TEST = 1 << 5,          /* a driver or device made for tests: labelled so in every output */
     SVMX_DEVICE_CHAINS = 1 << 6,        /* takes SVMX_COMMAND_CHAIN; only with HOST_MEMORY */
     SVMX_DEVICE_LINKS = 1 << 7          /* builds chain_f32 (plugin.h); not with HOST_MEMORY */
+};
+
+/* What a driver says of the floats of its device. Nobody acts on it: an operation serves by the bits that it gave. */
+enum svmx_fp {
+    SVMX_FP_DENORMALS = 1 << 0,
+    SVMX_FP_INF_NAN = 1 << 1,
+    SVMX_FP_ROUND_NEAREST = 1 << 2,
+    SVMX_FP_FMA = 1 << 3,
+    SVMX_FP_EXACT_DIVIDE = 1 << 4, /* division and square root are correctly rounded */
+    SVMX_FP_SOFT = 1 << 5          /* in software */
 };
 
 #ifdef __cplusplus

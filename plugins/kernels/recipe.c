@@ -15,16 +15,28 @@ static void tell(const struct svmx_host *host, enum svmx_log_level level, const 
     host->log(host, level, line);
 }
 
+/* Why an operation cannot be had, or NULL. */
+static const char *lacks(const struct catalog_entry *entry, const struct kernels_limits *limits) {
+    if (!entry) return " has no device code";
+    if (entry->f64 && limits->no_f64) return " needs double precision, which the device does not have";
+    return entry->calls && limits->inlines_all ? " needs calls in device code, which its driver does not have" : NULL;
+}
+
 static enum svmx_status of_catalog(const struct svmx_host *host, const struct kernels_limits *limits,
                                    const struct svmx_pipeline_desc *desc, struct kernels_recipe *recipe) {
     const struct catalog_entry *entry = catalog_find(recipe->op);
-    if (!entry || (entry->f64 && limits->no_f64) || (entry->calls && limits->inlines_all)) {
-        tell(host, SVMX_LOG_DEBUG, recipe->op, " has no form for ", limits->name); /* the core asks for each */
+    const char *lack = lacks(entry, limits);
+    if (lack) {
+        tell(host, SVMX_LOG_DEBUG, recipe->op, lack, ""); /* the core asks for each */
         return SVMX_ERR_UNSUPPORTED;
     }
     const char *only = host->option(host, "variant");
     const struct catalog_variant *variant = catalog_pick(entry, limits->kind, limits->max_group, only, desc->variant);
-    if (!variant) return desc->variant ? SVMX_ERR_UNKNOWN : SVMX_ERR_UNSUPPORTED;
+    if (!variant && desc->variant) return SVMX_ERR_UNKNOWN;
+    if (!variant) {
+        tell(host, SVMX_LOG_DEBUG, recipe->op, " has no variant that fits ", limits->name);
+        return SVMX_ERR_UNSUPPORTED;
+    }
     recipe->entry = entry;
     recipe->variant = variant;
     while (recipe->pass_count < CATALOG_PASSES && variant->passes[recipe->pass_count].kernel) {

@@ -15,6 +15,7 @@
 enum { MAX_GROUPS = 16, MAX_EXTENSIONS = 128, MAX_MEMORIES = 8 };
 
 #define FOUR_GIB ((uint64_t)4 << 30)
+#define NS_PER_S UINT64_C(1000000000)
 
 /* ---- names ------------------------------------------------------------------------------------------------ */
 
@@ -79,6 +80,7 @@ static void find_memory(struct lz_device *device, const ze_device_properties_t *
 static void find_timer(struct lz_device *device, const ze_device_properties_t *properties) {
     const uint32_t bits = properties->kernelTimestampValidBits;
     device->timer_hz = properties->timerResolution; /* cycles a second, as was asked for */
+    if (device->timer_hz) device->info.timer_ns = (uint32_t)((NS_PER_S + device->timer_hz - 1) / device->timer_hz);
     device->stamp_mask = bits == 0 || bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
@@ -109,6 +111,8 @@ static void find_limits(struct lz_device *device, const ze_device_properties_t *
         device->max_group =
             compute.maxTotalGroupSize < compute.maxGroupSizeX ? compute.maxTotalGroupSize : compute.maxGroupSizeX;
         device->max_group_count = compute.maxGroupCountX;
+        info->max_group = device->max_group;
+        info->local_bytes = compute.maxSharedLocalMemory;
     }
     device->compute_units = properties->numSlices * properties->numSubslicesPerSlice * properties->numEUsPerSubslice;
     info->threads = device->compute_units;
@@ -141,11 +145,22 @@ static void find_flags(struct lz_device *device, const ze_device_properties_t *p
     if (device->integrated) info->flags |= SVMX_DEVICE_SHARES_MEMORY;
 }
 
+static uint32_t fp_of(ze_device_fp_flags_t said) {
+    return (said & ZE_DEVICE_FP_FLAG_DENORM ? SVMX_FP_DENORMALS : 0u) |
+           (said & ZE_DEVICE_FP_FLAG_INF_NAN ? SVMX_FP_INF_NAN : 0u) |
+           (said & ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST ? SVMX_FP_ROUND_NEAREST : 0u) |
+           (said & ZE_DEVICE_FP_FLAG_FMA ? SVMX_FP_FMA : 0u) |
+           (said & ZE_DEVICE_FP_FLAG_ROUNDED_DIVIDE_SQRT ? SVMX_FP_EXACT_DIVIDE : 0u) |
+           (said & ZE_DEVICE_FP_FLAG_SOFT_FLOAT ? SVMX_FP_SOFT : 0u);
+}
+
 /* Doubles, and whether it takes our SPIR-V. */
 static const char *find_code(struct lz_device *device) {
     ze_device_module_properties_t code = {.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES};
     if (zeDeviceGetModuleProperties(device->id, &code) != ZE_RESULT_SUCCESS)
         return "its driver does not say what code it takes";
+    device->info.fp32 = fp_of(code.fp32flags);
+    device->info.fp64 = code.flags & ZE_DEVICE_MODULE_FLAG_FP64 ? fp_of(code.fp64flags) : 0;
     if (!(code.flags & ZE_DEVICE_MODULE_FLAG_FP64)) device->info.flags |= SVMX_DEVICE_NO_F64;
     return code.spirvVersionSupported < ZE_MAKE_VERSION(1, 2) ? "it takes no SPIR-V 1.2" : NULL;
 }

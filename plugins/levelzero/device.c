@@ -83,7 +83,8 @@ enum svmx_status lz_devices_find(struct lz_backend *backend) {
     uint32_t count = 0;
     const ze_result_t result = list_drivers(backend, &count, drivers);
     if (result != ZE_RESULT_SUCCESS || count == 0)
-        return lz_refuse(backend, SVMX_ERR_UNSUPPORTED, "no Level Zero driver (%s): install libze-intel-gpu1",
+        return lz_refuse(backend, SVMX_ERR_UNSUPPORTED,
+                         "no Level Zero driver (%s): install the Level Zero driver of your GPU (docs/LEVEL-ZERO.md)",
                          result == ZE_RESULT_SUCCESS ? "none listed" : lz_result_name(result));
     backend->devices = backend->host->alloc(backend->host, MAX_DEVICES * sizeof *backend->devices, 64);
     if (!backend->devices) return lz_refuse(backend, SVMX_ERR_MEMORY, "no memory for devices");

@@ -117,6 +117,18 @@ static void find_limits(struct ocl_device *device) {
     info->max_alloc_bytes = ask_u64(device->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     if (info->max_alloc_bytes > info->memory_bytes) info->max_alloc_bytes = info->memory_bytes;
     info->max_in_flight = OCL_SLOTS;
+    info->max_group = device->max_group < UINT32_MAX ? (uint32_t)device->max_group : UINT32_MAX;
+    info->local_bytes = ask_u64(device->id, CL_DEVICE_LOCAL_MEM_SIZE);
+    size_t timer_ns = 0;
+    if (ask(device->id, CL_DEVICE_PROFILING_TIMER_RESOLUTION, &timer_ns, sizeof timer_ns))
+        info->timer_ns = timer_ns < UINT32_MAX ? (uint32_t)timer_ns : UINT32_MAX;
+}
+
+static uint32_t fp_of(cl_device_fp_config said) {
+    return (said & CL_FP_DENORM ? SVMX_FP_DENORMALS : 0u) | (said & CL_FP_INF_NAN ? SVMX_FP_INF_NAN : 0u) |
+           (said & CL_FP_ROUND_TO_NEAREST ? SVMX_FP_ROUND_NEAREST : 0u) | (said & CL_FP_FMA ? SVMX_FP_FMA : 0u) |
+           (said & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? SVMX_FP_EXACT_DIVIDE : 0u) |
+           (said & CL_FP_SOFT_FLOAT ? SVMX_FP_SOFT : 0u);
 }
 
 static void find_flags(struct ocl_device *device, const char *platform) {
@@ -125,6 +137,8 @@ static void find_flags(struct ocl_device *device, const char *platform) {
     (void)ask(device->id, CL_DEVICE_SINGLE_FP_CONFIG, &f32, sizeof f32);
     (void)ask(device->id, CL_DEVICE_DOUBLE_FP_CONFIG, &f64, sizeof f64);
     device->exact_divide = (f32 & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+    info->fp32 = fp_of(f32);
+    info->fp64 = fp_of(f64); /* that division of doubles is exact goes without saying there */
     const bool cpu = info->kind == SVMX_DEVICE_CPU;
     /* llvmpipe is a GPU that runs on the CPU: it puts work-items side by side into vectors by itself. */
     device->catalog_kind = cpu && strcmp(platform, "rusticl") != 0 ? CATALOG_CPU : CATALOG_GPU;

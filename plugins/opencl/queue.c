@@ -32,6 +32,19 @@ static bool is_inside_or_none(const struct ocl_device *device, const struct svmx
     return !span->memory || is_inside(device, span);
 }
 
+static uint64_t items_of(const struct ocl_pass *pass, const struct svmx_dispatch *dispatch) {
+    return catalog_items(&pass->shape, pass->grain, dispatch->first_unit[dispatch->task_count], dispatch->task_count);
+}
+
+/* Drivers number work-items with 32 bits, whatever size_t is. */
+static bool has_too_many_items(const struct svmx_command *command) {
+    const struct svmx_dispatch *dispatch = &command->as.dispatch;
+    if (command->kind != SVMX_COMMAND_DISPATCH || dispatch->task_count == 0) return false;
+    for (uint32_t i = 0; i < dispatch->pipeline->pass_count; i++)
+        if (items_of(&dispatch->pipeline->passes[i], dispatch) > UINT32_MAX) return true;
+    return false;
+}
+
 static const char *dispatch_fault(const struct ocl_device *device, const struct svmx_dispatch *dispatch) {
     if (!dispatch->pipeline || dispatch->pipeline->program->device != device) return "a pipeline of another device";
     if (dispatch->task_count == 0) return NULL;
@@ -75,6 +88,8 @@ static enum svmx_status check(const struct ocl_device *device, const struct svmx
     for (size_t i = 0; i < submission->list->count; i++) {
         const char *fault = command_fault(device, command_at(submission->list, i));
         if (fault) return ocl_refuse(backend, SVMX_ERR_ARGUMENT, "submit: command %zu: %s", i, fault);
+        if (has_too_many_items(command_at(submission->list, i))) /* MEMORY: the core cuts what does not fit */
+            return ocl_refuse(backend, SVMX_ERR_MEMORY, "submit: command %zu: more work-items than 32 bits count", i);
     }
     return SVMX_OK;
 }
@@ -152,7 +167,7 @@ static cl_int enqueue_dispatch(struct ocl_device *device, struct ocl_slot *slot,
     const uint64_t units = dispatch->first_unit[dispatch->task_count];
     for (uint32_t i = 0; i < pipeline->pass_count; i++) {
         struct ocl_pass *pass = &pipeline->passes[i];
-        const size_t items = (size_t)catalog_items(&pass->shape, pass->grain, units, dispatch->task_count);
+        const size_t items = (size_t)items_of(pass, dispatch);
         const size_t local = pass->shape.local;
         if (items == 0) continue;
         if (!ocl_slot_reserve(device, slot)) return CL_OUT_OF_HOST_MEMORY;

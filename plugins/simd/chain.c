@@ -4,18 +4,20 @@
  *   units    [ piece 0 ][ piece 1 ][ piece 2 ] ...        each thread takes pieces
  *   piece    link 0, link 1, link 2                       from the inputs through two places of a thread to the output
  *
- * A link of a piece is a dispatch of one task with the kernel that it would have by itself, so the bits are the same.
+ * A link of a piece is a dispatch of one task with the kernel that it would have by itself, so the bits are the same; where that
+ * is the host's code (hosted.h), a task of that length.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "chain.h"
 
+#include "hosted.h"
 #include "tasks.h"
 #include <stdalign.h>
 
 /* Two places lie in a first-level cache, on the stack of the thread, beside a piece of each input. Larger ones drive one another
  * out: with 16 KiB a chain of four sums takes half as long again. LANES is the most elements that a kernel takes at once. */
-enum { PLACE_BYTES = 2048, MAX_SLOTS = 8, LANES = 16 };
+enum { PLACE_BYTES = 4096, MAX_SLOTS = 8, LANES = 16, GRAIN = 1024 };
 
 struct places {
     alignas(64) uint8_t bytes[2][PLACE_BYTES];
@@ -34,8 +36,7 @@ bool simd_chain_is_sound(const struct simd_chain *chain) {
     for (uint32_t i = 0; i < chain->count; i++) {
         const struct svmx_dispatch *link = link_at(chain, i);
         const struct simd_kernel *kernel = kernel_of(link);
-        if (link->slot_count == 0 || link->slot_count > MAX_SLOTS || kernel->run == NULL || kernel->finish != NULL)
-            return false;
+        if (link->slot_count == 0 || link->slot_count > MAX_SLOTS || kernel->finish != NULL) return false;
     }
     return chain->count > 0;
 }
@@ -55,6 +56,12 @@ static void run_link(const struct svmx_dispatch *link, uint32_t task, uint64_t b
             slots[i].at = (uintptr_t)places->bytes[row[i].at & 1];
         else if (link->arrays >> i & 1)
             slots[i].at += begin * element_bytes(&row[i], units);
+    }
+    if (kernel_of(link)->run == NULL) {
+        for (uint32_t i = 0; i < link->slot_count; i++)
+            if (link->arrays >> i & 1) slots[i].bytes = (end - begin) * element_bytes(&row[i], units);
+        simd_hosted_run_task(kernel_of(link), slots, link->slot_count);
+        return;
     }
     /* The kernel asks it whether outputs go past the caches: those that pass do not, and others as they would alone. */
     const uint64_t all = link->first_unit[link->task_count], first_unit[2] = {0, link->passing & 1 ? end - begin : all};
@@ -86,13 +93,16 @@ static void run_range(const void *context, uint64_t first, uint64_t end) {
 /* Rough, in picoseconds, as of single dispatches. */
 static uint64_t cost_of(const struct simd_chain *chain, uint64_t units) {
     uint64_t ps_per_unit = 0, cost;
-    for (uint32_t i = 0; i < chain->count; i++) ps_per_unit += kernel_of(link_at(chain, i))->ps_per_work;
+    for (uint32_t i = 0; i < chain->count; i++) {
+        const struct simd_kernel *kernel = kernel_of(link_at(chain, i));
+        ps_per_unit += kernel->run ? kernel->ps_per_work : simd_hosted_ps_per_work(kernel);
+    }
     return __builtin_mul_overflow(units, ps_per_unit, &cost) ? UINT64_MAX : cost;
 }
 
 void simd_chain_run(struct simd_pool *pool, const struct simd_chain *chain) {
     const struct svmx_dispatch *head = link_at(chain, 0);
     const uint64_t units = head->task_count ? head->first_unit[head->task_count] : 0;
-    const uint32_t grain = kernel_of(head)->units_per_grain;
+    const uint32_t grain = kernel_of(head)->run ? kernel_of(head)->units_per_grain : GRAIN;
     if (units) simd_pool_run(pool, &(struct simd_job){run_range, chain, units, grain, cost_of(chain, units)});
 }

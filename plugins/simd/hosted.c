@@ -141,6 +141,15 @@ static void run_tasks(const void *context, uint64_t first, uint64_t end) {
     if (measured) note_cost(hosted, host->now(host) - start, work);
 }
 
+void simd_hosted_run_task(const struct simd_kernel *kernel, const struct svmx_slot *slots, uint32_t slot_count) {
+    const struct simd_hosted *hosted = hosted_of(kernel);
+    (void)hosted->host->reference(hosted->host, hosted->name, slots, slot_count);
+}
+
+uint64_t simd_hosted_ps_per_work(const struct simd_kernel *kernel) {
+    return atomic_load_explicit(&hosted_of(kernel)->ps_per_work, memory_order_relaxed);
+}
+
 void simd_hosted_run(const struct simd_kernel *kernel, struct simd_pool *pool, const struct svmx_dispatch *dispatch) {
     const struct job job = {hosted_of(kernel), dispatch};
     const uint64_t cost = cost_of(job.hosted, work_of(dispatch, 0, dispatch->task_count));

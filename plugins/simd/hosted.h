@@ -2,7 +2,7 @@
  * hosted.h: operations that have no kernel here, computed by the host's reference code, task by task, on all threads.
  *
  * Mostly operations that a program registered: the core knows their C function, and this plugin has threads. A task
- * is never cut, so one task is one thread's. What a task costs is not known beforehand: it is measured while it runs,
+ * is never cut, so one task is one thread's, but for links of chains (chain.c), which are elementwise. What a task costs is not known beforehand: it is measured while it runs,
  * so that small work stays in the calling thread. Called by plugin.c: it builds such a pipeline when variant.c has no
  * kernel. Knows no operation.
  *
@@ -32,6 +32,12 @@ void simd_hosted_fini(struct simd_hosted_set *set); /* every pipeline has been f
 enum svmx_status simd_hosted_get(struct simd_hosted_set *set, const struct svmx_host *host,
                                  const struct svmx_op_desc *op, const struct simd_kernel **kernel);
 void simd_hosted_put(struct simd_hosted_set *set, const struct simd_kernel *kernel);
+
+/* Computes one task in the thread that calls: a piece of a link of a chain. */
+void simd_hosted_run_task(const struct simd_kernel *kernel, const struct svmx_slot *slots, uint32_t slot_count);
+
+/* What it was seen to take for one work, in picoseconds; 0: nothing is known. */
+uint64_t simd_hosted_ps_per_work(const struct simd_kernel *kernel);
 
 /* Computes all tasks of a dispatch of such a pipeline. */
 void simd_hosted_run(const struct simd_kernel *kernel, struct simd_pool *pool, const struct svmx_dispatch *dispatch);

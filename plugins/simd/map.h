@@ -18,8 +18,9 @@
  */
 #define MAP_STREAM_BYTES (UINT64_C(24) << 20)
 
-/* Shorter pieces are mostly heads and rests of cache lines, and each streamed piece ends with a fence. */
-enum { MAP_STREAM_MIN_PIECE = 4096, V_BYTES = sizeof(vec) };
+/* Shorter pieces are mostly heads and rests of cache lines, and each streamed piece ends with a fence. Pieces of one task follow
+ * one another, and complete each other's lines: those of a chain (chain.c) are short. */
+enum { MAP_STREAM_MIN_PIECE = 4096, MAP_STREAM_MIN_OF_ONE = 512, V_BYTES = sizeof(vec) };
 
 /* `b` is `a` where there is one input, and `s` and `t` are 0 where there are no scalars. */
 typedef vec (*map_fn)(vec a, vec b, vec s, vec t);
@@ -97,7 +98,8 @@ SIMD_INLINE struct map_piece map_piece_of(const struct simd_piece *piece, struct
 
 /* Stores past the caches want an aligned address, and a whole dispatch that no cache holds: threads share it. */
 SIMD_INLINE int map_streams(const struct svmx_dispatch *d, const struct map_piece *p, struct map_kind kind) {
-    return V_LANES > 1 && p->count >= MAP_STREAM_MIN_PIECE && (uintptr_t)p->out % sizeof(elem) == 0 &&
+    const size_t least = d->task_count == 1 ? MAP_STREAM_MIN_OF_ONE : MAP_STREAM_MIN_PIECE;
+    return V_LANES > 1 && p->count >= least && (uintptr_t)p->out % sizeof(elem) == 0 &&
            d->first_unit[d->task_count] >= MAP_STREAM_BYTES / ((1 + kind.inputs) * sizeof(elem));
 }
 

@@ -42,6 +42,17 @@ void svmx__queue_push(struct svmx__queue *queue, struct svmx__link *link) {
     pthread_mutex_unlock(&queue->lock);
 }
 
+void svmx__queue_push_first(struct svmx__queue *queue, struct svmx__link *link) {
+    pthread_mutex_lock(&queue->lock);
+    link->next = queue->first;
+    queue->first = link;
+    if (!queue->last) queue->last = link;
+    atomic_fetch_add_explicit(&queue->count, 1, memory_order_relaxed);
+    stir(queue);
+    pthread_cond_signal(&queue->filled);
+    pthread_mutex_unlock(&queue->lock);
+}
+
 static bool is_stirred(void *user) {
     const struct svmx__queue *queue = user;
     return atomic_load_explicit(&queue->stirred, memory_order_relaxed);

@@ -35,6 +35,9 @@ void svmx__queue_fini(struct svmx__queue *queue);
 /* Appends. The entry may be popped, and gone, before this returns. */
 void svmx__queue_push(struct svmx__queue *queue, struct svmx__link *link);
 
+/* The same in front of all others. */
+void svmx__queue_push_first(struct svmx__queue *queue, struct svmx__link *link);
+
 /* Takes the oldest entry; blocks while there is none. NULL once the queue is closed and empty. */
 struct svmx__link *svmx__queue_pop(struct svmx__queue *queue);
 

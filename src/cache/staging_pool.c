@@ -122,6 +122,28 @@ static enum svmx_status clear_for(struct svmx__staging_pool *pool, uint64_t tena
     return status;
 }
 
+/* To whoever asked for it. Errors as clear_for. */
+static enum svmx_status hand_out(struct svmx__staging_pool *pool, uint64_t tenant, uint32_t usage,
+                                 struct svmx__staging *staging) {
+    const enum svmx_status status = clear_for(pool, tenant, staging);
+    if (status != SVMX_OK) return status;
+    if (staging->asked != usage) staging->guarded_bytes = 0; /* it may hold anything */
+    staging->asked = usage;
+    staging->next = NULL;
+    return SVMX_OK;
+}
+
+struct svmx__staging *svmx__staging_reuse(struct svmx__staging_pool *pool, uint64_t tenant, enum svmx_memory_kind kind,
+                                          uint32_t usage, uint64_t bytes) {
+    if (bytes > UINT64_C(1) << (SVMX__STAGING_CLASSES - 1)) return NULL;
+    pthread_mutex_lock(&pool->lock);
+    struct svmx__staging *found = take_idle(pool, class_of(bytes), kind, usage);
+    pool->hits += found != NULL;
+    pthread_mutex_unlock(&pool->lock);
+    if (!found || hand_out(pool, tenant, usage, found) != SVMX_OK) return NULL;
+    return found;
+}
+
 enum svmx_status svmx__staging_acquire_for(struct svmx__staging_pool *pool, uint64_t tenant, enum svmx_memory_kind kind,
                                            uint32_t usage, uint64_t bytes, struct svmx__staging **staging) {
     if (bytes > UINT64_C(1) << (SVMX__STAGING_CLASSES - 1)) return SVMX_ERR_MEMORY;
@@ -148,13 +170,9 @@ enum svmx_status svmx__staging_acquire_for(struct svmx__staging_pool *pool, uint
         pthread_mutex_unlock(&pool->lock);
         if (status != SVMX_OK) return status;
     }
-    const enum svmx_status cleared = clear_for(pool, tenant, found);
-    if (cleared != SVMX_OK) return cleared;
-    if (found->asked != usage) found->guarded_bytes = 0; /* it may hold anything */
-    found->asked = usage;
-    found->next = NULL;
-    *staging = found;
-    return SVMX_OK;
+    const enum svmx_status status = hand_out(pool, tenant, usage, found);
+    if (status == SVMX_OK) *staging = found;
+    return status;
 }
 
 /* At most so many go. */

@@ -27,7 +27,8 @@ struct svmx__staging {
     uint32_t kind, usage;
     uint64_t tenant;        /* who had it last */
     uint32_t asked;         /* usage that it was last acquired for */
-    uint64_t guarded_bytes; /* of outputs between guards that are in it from its last use; 0: none. guard.c's */
+    uint64_t guarded_from;  /* where guards begin that are in it from its last use, and */
+    uint64_t guarded_bytes; /* how many bytes of outputs are between them; 0: there are none. guard.c's */
 };
 
 /* How memory is really made. Called with no lock held; alloc may take long. */
@@ -72,6 +73,11 @@ static inline enum svmx_status svmx__staging_acquire(struct svmx__staging_pool *
                                                      uint32_t usage, uint64_t bytes, struct svmx__staging **staging) {
     return svmx__staging_acquire_for(pool, 0, kind, usage, bytes, staging);
 }
+
+/* The same of what lies idle only, which calls no driver: NULL, and nothing is counted, if there is none that fits. For memory
+ * that the host sees. */
+struct svmx__staging *svmx__staging_reuse(struct svmx__staging_pool *pool, uint64_t tenant, enum svmx_memory_kind kind,
+                                          uint32_t usage, uint64_t bytes);
 
 /* Gives it back; where that is too much to keep, others go, those used least recently first. NULL is fine. */
 void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging);

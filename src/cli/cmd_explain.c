@@ -10,7 +10,7 @@
 #include "text.h"
 #include <stdio.h>
 
-enum { MAX_CANDIDATES = 32 };
+enum { MAX_CANDIDATES = 32, FEW_SAMPLES = 3 }; /* a cell of the profile counts for three, and is no longer few */
 
 struct explanation {
     struct cli_session session;
@@ -18,6 +18,8 @@ struct explanation {
     uint64_t units, crossover;
     struct svmx_candidate candidates[MAX_CANDIDATES];
     size_t count;
+    struct svmx_candidate there[MAX_CANDIDATES]; /* the same at the crossover, if there is one */
+    size_t there_count;
 };
 
 /* ---- words ---- */
@@ -130,12 +132,38 @@ static void winner_text(const struct explanation *explanation) {
                device.name, other.name, 100 * (1 - times));
 }
 
+/* Who has it at the crossover. */
+static struct cli_device_label winner_there(const struct explanation *explanation) {
+    if (explanation->there_count && explanation->there[0].verdict == SVMX_CHOSEN) {
+        const struct svmx_device device = device_of(explanation, explanation->there[0].device);
+        return cli_device_label(&device);
+    }
+    return (struct cli_device_label){"a device with memory of its own"};
+}
+
+/* Those that are weighed there, if by less than measurements of that size. */
+static bool is_uncertain(const struct svmx_candidate *candidate) {
+    const bool weighed = candidate->verdict == SVMX_CHOSEN || candidate->verdict == SVMX_SLOWER;
+    return weighed && (candidate->kind != SVMX_COST_MEASURED || candidate->samples < FEW_SAMPLES);
+}
+
+static void uncertain_text(const struct explanation *explanation) {
+    unsigned named = 0;
+    for (size_t i = 0; i < explanation->there_count; i++) {
+        if (!is_uncertain(&explanation->there[i])) continue;
+        printf("%s%s is known from %s", named++ ? ", " : "That is not certain yet: at this size ",
+               device_of(explanation, explanation->there[i].device).name, known_text(&explanation->there[i]).line);
+    }
+    if (named) puts(".");
+}
+
 static void crossover_text(const struct explanation *explanation) {
     if (explanation->crossover == UINT64_MAX)
         puts("Crossover: none. No size would leave the CPU, by what is known now.");
     else
-        printf("Crossover: from %s on, another device than the CPU would have it.\n",
-               cli_counted(explanation->crossover, explanation->op.unit).line);
+        printf("Crossover: from %s on, %s would have it.\n",
+               cli_counted(explanation->crossover, explanation->op.unit).line, winner_there(explanation).line);
+    uncertain_text(explanation);
 }
 
 static void explain_text(const struct explanation *explanation) {
@@ -194,6 +222,14 @@ static void explain_json(const struct explanation *explanation) {
 
 /* ---- the command ---- */
 
+/* How well the crossover is known is a matter of its own size. */
+static enum svmx_status ask_there(struct explanation *explanation) {
+    if (explanation->crossover == UINT64_MAX) return SVMX_OK;
+    for (size_t i = 0; i < MAX_CANDIDATES; i++) explanation->there[i].size = sizeof *explanation->there;
+    return svmx_explain(explanation->session.executor, explanation->op.id, explanation->crossover, explanation->there,
+                        MAX_CANDIDATES, &explanation->there_count, NULL);
+}
+
 static enum cli_exit ask(struct explanation *explanation, const struct cli_args *args) {
     enum cli_exit code = cli_session_op(&explanation->session, args->operands[0], &explanation->op);
     if (code != CLI_OK) return code;
@@ -204,6 +240,7 @@ static enum cli_exit ask(struct explanation *explanation, const struct cli_args 
     if (status == SVMX_ERR_OVERFLOW || status == SVMX_ERR_ARGUMENT)
         return cli_args_refuse(args->command, "SIZE: %s are too many for %s",
                                cli_counted(explanation->units, explanation->op.unit).line, explanation->op.name);
+    if (status == SVMX_OK) status = ask_there(explanation);
     return status == SVMX_OK ? CLI_OK : cli_session_failed("svmx_explain", status, "");
 }
 

@@ -77,6 +77,10 @@ static void decisions_text(const struct svmx_replay *sums) {
 /* Plainly: what can be said of the time, and of how many batches. */
 static void oracle_text(const struct svmx_replay *sums) {
     putchar('\n');
+    if (sums->batches == 0) {
+        puts("Time: there is no batch in the log.");
+        return;
+    }
     if (sums->compared == 0) {
         puts("Time: no batch can be compared with the best device in hindsight, because the log has\n"
              "the time of one device only for each of them. svmx(1), replay, says how to write one.");

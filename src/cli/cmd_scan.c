@@ -30,6 +30,11 @@ static enum cli_exit sides_open(struct scan *scan) {
     enum cli_exit code = scan_cpu_open(&scan->cpu, scan->args);
     if (code == CLI_OK && (!policy || strcmp(policy, "cpu") != 0))
         code = scan_gpus_open(&scan->gpus, &scan->gpu_count, scan->args);
+    for (unsigned i = 0; code == CLI_OK && i < scan->gpu_count; i++)
+        if (scan_same_device(&scan->cpu, &scan->gpus[i]))
+            code = cli_args_refuse(scan->args->command,
+                                   "--cpu %s is the device that is measured, %s:%u: give all, one, scalar or another",
+                                   scan->args->own[SCAN_CPU].text, scan->cpu.device.backend, scan->cpu.device.index);
     return code;
 }
 
@@ -41,11 +46,26 @@ static enum cli_exit output_open(struct scan *scan) {
     return scan_csv_open(&scan->csv, scan->args, scan_format_of(&scan->settings, scan->args));
 }
 
+/* Whether there is none, or an option leaves it out. A list of backends may have asked for one that is not there. */
+static void say_no_gpu(struct scan *scan) {
+    const struct cli_value *common = scan->args->common;
+    if (common[CLI_POLICY].text && strcmp(common[CLI_POLICY].text, "cpu") == 0)
+        scan_progress_say(&scan->progress, "gpu: none asked for (--policy cpu): the CPU is measured alone");
+    else if (common[CLI_DEVICE].text)
+        scan_progress_say(&scan->progress, "gpu: none asked for (--device %s): the CPU is measured alone",
+                          common[CLI_DEVICE].text);
+    else if (common[CLI_BACKEND].text)
+        scan_progress_say(&scan->progress, "gpu: none by --backend %s, so the CPU is measured alone",
+                          common[CLI_BACKEND].text);
+    else
+        scan_progress_say(&scan->progress, "gpu: none, so the CPU is measured alone");
+}
+
 static void say_sides(struct scan *scan) {
     scan_progress_say(&scan->progress, "cpu: %s: %s", scan->cpu.shown, scan->cpu.label);
     for (unsigned i = 0; i < scan->gpu_count; i++)
         scan_progress_say(&scan->progress, "gpu: %s: %s", scan->gpus[i].shown, scan->gpus[i].label);
-    if (!scan->gpu_count) scan_progress_say(&scan->progress, "gpu: none, so the CPU is measured alone");
+    if (!scan->gpu_count) say_no_gpu(scan);
 }
 
 /* ---- the scan --------------------------------------------------------------------------------------------------- */

@@ -22,6 +22,9 @@
 
 enum { LEAST_LOG2 = 8, MOST_LOG2 = 40, MAX_LINE = 256 };
 
+/* Of the units that are launched, the part that a minimum may add; the least one adds what it adds. */
+static const double MOST_ADDED = 0.1;
+
 /* An operation, and how many launches had at most 2^i units. */
 struct seen {
     struct svmx_op op;
@@ -58,7 +61,7 @@ static void minimum_choose(struct seen *seen) {
     if (largest > MOST_LOG2) largest = MOST_LOG2;
     seen->minimum_log2 = LEAST_LOG2;
     for (unsigned log2 = LEAST_LOG2; log2 <= largest; log2++)
-        if (added_by(seen, log2) <= 0.1) seen->minimum_log2 = log2;
+        if (added_by(seen, log2) <= MOST_ADDED) seen->minimum_log2 = log2;
     seen->added = added_by(seen, seen->minimum_log2);
 }
 
@@ -179,6 +182,7 @@ static char *setting_make(const struct tune *tune) {
 
 static void tune_text(const struct tune *tune, const char *setting) {
     struct cli_table table = cli_table_start(4);
+    bool floored = false;
     table.right = 0xe;
     cli_table_row(&table, (const char *[]){"OPERATION", "LAUNCHES", "MINIMUM", "ADDED"});
     for (uint32_t i = 0; i < tune->op_count; i++) {
@@ -186,10 +190,14 @@ static void tune_text(const struct tune *tune, const char *setting) {
         if (!seen->launches) continue;
         char added[32];
         struct cli_text launches = cli_count(seen->launches), minimum = cli_count(UINT64_C(1) << seen->minimum_log2);
-        snprintf(added, sizeof added, "%.1f %%", 100 * seen->added);
+        const bool least = seen->added > MOST_ADDED; /* no minimum is proposed below it */
+        snprintf(added, sizeof added, "%.1f %%%s", 100 * seen->added, least ? " *" : "");
+        floored = floored || least;
         cli_table_row(&table, (const char *[]){seen->op.name, launches.line, minimum.line, added});
     }
     cli_table_print(&table);
+    if (floored)
+        printf("* more than %.0f %%, because no minimum below %u is proposed\n", 100 * MOST_ADDED, 1u << LEAST_LOG2);
     printf("\nSUPERVM_MIN_BUCKET=%s\n", setting);
 }
 

@@ -20,8 +20,9 @@ struct cli_option;
 /* What the process answers; part of the interface (svmx.1). */
 enum cli_exit {
     CLI_OK = 0,
-    CLI_BAD_INPUT = 1, /* data on standard input, a log, a file of the cache or the profile is bad; the text names it */
-    CLI_USAGE = 2,     /* unknown command, option or operation, or a value that is out of range */
+    CLI_BAD_INPUT = 1,    /* data on standard input, a log, a file of the cache or the profile, or a device that was
+                          probed is bad; the text names it */
+    CLI_USAGE = 2,        /* unknown command, option or operation, or a value that is out of range */
     CLI_NO_EXECUTOR = 3,  /* executor, cache or profile could not be opened, or the device asked for is not there */
     CLI_FAILED = 4,       /* an operation failed, or its results could not be written */
     CLI_INTERRUPTED = 130 /* Ctrl-C, where what was done so far is kept (threshold-scan) */

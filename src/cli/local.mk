@@ -30,6 +30,9 @@ svmx_SOURCES = \
 	%D%/conform_op.c \
 	%D%/conform_report.c \
 	%D%/demo.c %D%/demo.h \
+	%D%/devices.h \
+	%D%/devices_probe.c \
+	%D%/devices_words.c \
 	%D%/help.c %D%/help.h \
 	%D%/hex.c %D%/hex.h \
 	%D%/items.c %D%/items.h \

@@ -174,6 +174,9 @@ enum cli_exit scan_cpu_open(struct scan_side *side, const struct cli_args *args)
  * own. *sides is free()d by the caller, who closes each. */
 enum cli_exit scan_gpus_open(struct scan_side **sides, unsigned *count, const struct cli_args *args);
 
+/* Two executors, but one device: nothing to compare. */
+bool scan_same_device(const struct scan_side *one, const struct scan_side *other);
+
 void scan_side_close(struct scan_side *side);
 
 /* Puts a task in: from now on scan_side_run runs it. */

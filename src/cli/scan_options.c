@@ -39,7 +39,7 @@ const struct cli_option scan_options[SCAN_OPTION_COUNT] = {
                   .value = "SIDE",
                   .standard = "all",
                   .help = "what GPUs are compared with: SIMD with all threads (all) or one, the\n"
-                          "scalar reference code (scalar), or a device NAME:DEVICE"},
+                          "scalar reference code (scalar), or another device NAME:DEVICE"},
     [SCAN_LIMIT] = {.name = "limit",
                     .value = "S",
                     .number = true,

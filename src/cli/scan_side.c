@@ -35,10 +35,8 @@ static void label_make(struct scan_side *side) {
     const struct svmx_device *device = &side->device;
     const bool variant = *device->variant != '\0';
     snprintf(side->shown, sizeof side->shown, "%s", device->backend);
-    snprintf(side->label, sizeof side->label, "%s%s%s%s%s%s%s", device->name, variant ? " (" : "", device->variant,
-             variant ? ")" : "", is_gpu(device) && device->kind == SVMX_DEVICE_CPU ? " [CPU DEVICE]" : "",
-             device->kind == SVMX_DEVICE_MODEL ? " [MODELLED]" : "",
-             device->flags & SVMX_DEVICE_TEST ? " [TEST DEVICE]" : "");
+    snprintf(side->label, sizeof side->label, "%s%s%s%s%s", device->name, variant ? " (" : "", device->variant,
+             variant ? ")" : "", cli_device_plain(device).line);
 }
 
 /* The first GPU of the executor, or its first device. */
@@ -68,6 +66,11 @@ static enum svmx_status side_open(struct scan_side *side, const char *backends, 
     side->policy = is_gpu(&side->device) ? SVMX_POLICY_GPU : SVMX_POLICY_CPU;
     label_make(side);
     return SVMX_OK;
+}
+
+bool scan_same_device(const struct scan_side *one, const struct scan_side *other) {
+    return one->device.index == other->device.index && strcmp(one->device.backend, other->device.backend) == 0 &&
+           strcmp(one->device.name, other->device.name) == 0;
 }
 
 void scan_side_close(struct scan_side *side) {

@@ -187,17 +187,32 @@ const char *cli_device_load(const struct svmx_device *device) {
 struct cli_health_note cli_health_note(const struct svmx_device *device) {
     struct cli_health_note note = {""};
     if (device->health == SVMX_HEALTHY) return note;
+    const bool quarantined = device->health == SVMX_QUARANTINED;
     snprintf(note.line, sizeof note.line, "%s%s, %u %s: %.80s", device->usable ? "" : "GIVEN UP, ",
-             cli_device_health(device), device->health == SVMX_QUARANTINED ? device->quarantined : device->strikes,
-             device->health == SVMX_QUARANTINED ? "of its operations" : "strikes", device->health_reason);
+             cli_device_health(device), quarantined ? device->quarantined : device->strikes,
+             quarantined            ? "of its operations"
+             : device->strikes == 1 ? "strike"
+                                    : "strikes",
+             device->health_reason);
     return note;
+}
+
+bool cli_device_behind_driver(const struct svmx_device *device) {
+    return device->kind == SVMX_DEVICE_CPU && !(device->flags & SVMX_DEVICE_HOST_MEMORY);
+}
+
+struct cli_text cli_device_plain(const struct svmx_device *device) {
+    struct cli_text words;
+    snprintf(words.line, sizeof words.line, "%s%s%s", cli_device_behind_driver(device) ? " [CPU DEVICE]" : "",
+             device->kind == SVMX_DEVICE_MODEL ? " [MODELLED]" : "",
+             device->flags & SVMX_DEVICE_TEST ? " [TEST DEVICE]" : "");
+    return words;
 }
 
 struct cli_device_label cli_device_label(const struct svmx_device *device) {
     struct cli_device_label label;
     bool variant = *device->variant != '\0';
-    snprintf(label.line, sizeof label.line, "%s: %s%s%s%s%s%s", device->backend, device->name, variant ? " (" : "",
-             device->variant, variant ? ")" : "", device->kind == SVMX_DEVICE_MODEL ? " [MODELLED]" : "",
-             device->flags & SVMX_DEVICE_TEST ? " [TEST DEVICE]" : "");
+    snprintf(label.line, sizeof label.line, "%s: %s%s%s%s%s", device->backend, device->name, variant ? " (" : "",
+             device->variant, variant ? ")" : "", cli_device_plain(device).line);
     return label;
 }

@@ -7,6 +7,7 @@
 #define SVMX_CLI_SESSION_H
 
 #include "args.h"
+#include "text.h"
 #include <svmx/svmx.h>
 
 struct cli_session {
@@ -51,7 +52,13 @@ struct cli_health_note {
 };
 struct cli_health_note cli_health_note(const struct svmx_device *device);
 
-/* A device in one line: "simd: AMD EPYC, 2 threads (avx512)", with a plain label when it is a test or modelled one. */
+/* A CPU that is used through a driver, with memory of its own: no GPU, although the policy `gpu` means it too. */
+bool cli_device_behind_driver(const struct svmx_device *device);
+
+/* " [CPU DEVICE]" (a CPU behind a driver), " [MODELLED]", " [TEST DEVICE]", as far as they are true; "" of most devices. */
+struct cli_text cli_device_plain(const struct svmx_device *device);
+
+/* A device in one line: "simd: AMD EPYC, 2 threads (avx512)", with these labels. */
 struct cli_device_label {
     char line[256];
 };

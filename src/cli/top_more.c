@@ -88,8 +88,9 @@ static unsigned best_at(const char *curves, unsigned op, unsigned long long unit
     return best;
 }
 
-/* "simd:0, from 65,536 on opencl:0"; "": nothing was measured on two devices. */
-static void fastest(const char *curves, unsigned op, char names[DEVICES][NAME], char *words, size_t bytes) {
+/* "simd:0, from 65,536 messages on opencl:0"; "": nothing was measured on two devices. */
+static void fastest(const char *curves, unsigned op, const char *unit, char names[DEVICES][NAME], char *words,
+                    size_t bytes) {
     unsigned last = DEVICES, crossings = 0;
     size_t used = 0;
     words[0] = '\0';
@@ -99,7 +100,7 @@ static void fastest(const char *curves, unsigned op, char names[DEVICES][NAME], 
         if (count < 2 || best >= DEVICES || best == last || used >= bytes) continue;
         used += last == DEVICES ? (size_t)snprintf(words, bytes, "%s", names[best])
                                 : (size_t)snprintf(words + used, bytes - used, ", from %s on %s",
-                                                   cli_count(1ULL << size).line, names[best]);
+                                                   cli_counted(1ULL << size, unit).line, names[best]);
         last = best;
         crossings++;
     }
@@ -114,7 +115,8 @@ static void crossovers(FILE *out, const char *stats, const char *curves) {
     EACH_OBJECT(op, stats ? strstr(stats, "\"operations\":") : NULL, op_start) {
         uint64_t number = 0;
         if (!cli_field_number(op, "op", &number)) continue;
-        fastest(curves, (unsigned)number, names, words, sizeof words);
+        const struct shown unit = shown_of(cli_field_text(op, "unit"));
+        fastest(curves, (unsigned)number, *unit.line ? unit.line : "unit", names, words, sizeof words);
         if (!*words) continue;
         if (!any) fputs("\nThe fastest, by what was measured:\n", out);
         fprintf(out, "  %s: %s\n", shown_of(cli_field_text(op, "name")).line, words);
@@ -135,7 +137,7 @@ static void one_fallback(FILE *out, struct cli_slice line) {
     const struct cli_slice failed = cli_field(line, "failed");
     const bool nobody = failed.at && failed.length == 4 && strncmp(failed.at, "true", 4) == 0;
     fprintf(out, "  %s %s of %s, done by %s: %s\n", when, shown_of(cli_field_text(line, "operation")).line,
-            cli_count(units).line, nobody ? "nobody" : shown_of(cli_field_text(line, "backend")).line,
+            cli_counted(units, "unit").line, nobody ? "nobody" : shown_of(cli_field_text(line, "backend")).line,
             shown_of(cli_field_text(line, "reason")).line);
 }
 

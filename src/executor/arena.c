@@ -6,6 +6,7 @@
 #include "executor/arena.h"
 
 #include "base/alloc.h"
+#include "executor/ask.h"
 #include "executor/batch.h"
 #include "executor/executor.h"
 #include <inttypes.h>
@@ -23,23 +24,29 @@ static struct svmx__device *likely_device(struct svmx_executor *executor) {
     return svmx__reference_of(executor);
 }
 
-static enum svmx_status acquire(struct svmx__life *life, uint64_t tenant, uint64_t bytes,
-                                struct svmx__staging **staging) {
-    bool shares = (life->device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
+static enum svmx_status acquire(struct svmx__device *device, uint64_t tenant, uint64_t bytes,
+                                struct svmx__block *block) {
+    bool shares = (device->info.flags & SVMX_DEVICE_SHARES_MEMORY) != 0;
     uint32_t usage = SVMX_USAGE_HOST_WRITE | (shares ? SVMX_USAGE_KERNEL_READ : SVMX_USAGE_COPY_SOURCE);
-    return svmx__staging_acquire_for(&life->pool, tenant, SVMX_MEMORY_STAGING, usage, bytes, staging);
+    return svmx__ask_memory(device, tenant, usage, bytes, &block->life, &block->staging);
 }
 
-/* A block of at least so many bytes in front of the others; host memory where the device has none left. */
+/* Plain memory it is. */
+static void count_plain(struct svmx_executor *executor, enum svmx_status status) {
+    atomic_uint_fast64_t *counter = status == SVMX_TIMEOUT ? &executor->allocs_late : &executor->allocs_refused;
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+/* A block of at least so many bytes in front of the others; host memory where the device has none left, or does not answer. */
 static struct svmx__block *add_block(struct svmx_batch *batch, uint64_t bytes) {
     struct svmx_executor *executor = batch->executor;
     struct svmx__block *block = calloc(1, sizeof *block);
     if (!block) return NULL;
-    block->life = svmx__life_of(likely_device(executor));
-    enum svmx_status status = acquire(block->life, batch->tenant, bytes, &block->staging);
-    if (status != SVMX_OK) {
-        block->life = svmx__life_of(svmx__reference_of(executor));
-        status = acquire(block->life, batch->tenant, bytes, &block->staging);
+    struct svmx__device *device = likely_device(executor);
+    enum svmx_status status = acquire(device, batch->tenant, bytes, block);
+    if (status != SVMX_OK && !device->host_memory) {
+        count_plain(executor, status);
+        status = acquire(svmx__reference_of(executor), batch->tenant, bytes, block);
     }
     if (status != SVMX_OK) {
         free(block);

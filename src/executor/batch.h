@@ -176,9 +176,10 @@ struct svmx__stretch {
     bool barred;      /* one failed: this run of the batch goes part by part */
     bool apart;       /* it did just now: level `from` begins anew */
     uint32_t alignment;
-    /* In its memory, whose first byte is number `base` of the device's; results_at: of those that are read back. */
-    uint64_t base, inputs_at, results_at, passing_at, arena_bytes;
-    uint64_t upload_bytes;     /* of buffers */
+    /* In its memory, whose first byte is number `base` of the device's; stretch_place.c has a drawing. */
+    uint64_t base, inputs_at, passing_at, guard_at, results_at, arena_bytes;
+    uint64_t results_bytes; /* of those that are read back, up to the end of the last; 0: there are none, nor guards */
+    uint64_t upload_bytes;  /* of buffers */
     uint64_t checkpoint_bytes; /* of results in buffers, which are read back behind the others */
 };
 

@@ -32,7 +32,7 @@ static enum svmx_status ask(struct svmx__part *part, uint64_t ns, uint64_t left)
     const struct svmx_backend *instance = &part->life->backend->instance;
     struct svmx_timing timing = part->timing; /* not the part's: who never comes back does not answer into it */
     const uint64_t first_ns = svmx__launch_ns(part);
-    svmx__call_begin(part->life, left > first_ns ? left : first_ns);
+    svmx__call_begin(part->life, svmx__call_of(part, "wait"), left > first_ns ? left : first_ns);
     const enum svmx_status status = instance->ops->wait(instance->self, part->device->index, part->ticket, ns, &timing);
     svmx__call_end();
     part->timing = timing;
@@ -147,7 +147,7 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
     if (part->windowed) part->device->window.over_ns = part->done_ns;
     part->compared = false;
     part->compare_ns = 0;
-    if (status == SVMX_OK && !part->device->host_memory && !part->stretched) status = svmx__guard_check(part);
+    if (status == SVMX_OK && !part->device->host_memory) status = svmx__guard_check(part);
     if (status == SVMX_OK && is_to_compare(part)) status = svmx__compare(part);
     if (status == SVMX_OK && part->stretched)
         svmx__stretch_take(part);

@@ -8,6 +8,7 @@
  */
 #include "base/alloc.h"
 #include "base/near.h"
+#include "executor/ask.h"
 #include "executor/batch.h"
 #include "executor/cut.h"
 #include "executor/executor.h"
@@ -46,6 +47,21 @@ static bool info_is_sound(const struct svmx_device_info *info) {
 
 static bool has_memory_slots(const struct svmx_backend_ops *ops) { return ops->memory_alloc && ops->memory_free; }
 
+/* What is said of a device goes to the log, and to the line that the load report has for its backend. */
+static void report(struct svmx_executor *executor, const struct svmx__backend *backend, enum svmx_log_level level,
+                   const char *line) {
+    svmx__log(&executor->log, level, "%s: %s", backend->name, line);
+    for (uint32_t i = 0; i < executor->registry.entry_count; i++) {
+        struct svmx__load_entry *entry = &executor->registry.entries[i];
+        char *reason = NULL;
+        if (entry->verdict != SVMX_LOADED || strcmp(entry->name, backend->name) != 0) continue;
+        if (asprintf(&reason, "%s; %s", entry->reason, line) < 0) return; /* no memory: the log has it */
+        free(entry->reason);
+        entry->reason = reason;
+        return;
+    }
+}
+
 /* Appends a device if it is wanted and sound. */
 static enum svmx_status consider(struct search *search, struct svmx__backend *backend, uint32_t index,
                                  const struct svmx_device_info *info) {
@@ -54,8 +70,9 @@ static enum svmx_status consider(struct search *search, struct svmx__backend *ba
     bool host_memory = (info->flags & SVMX_DEVICE_HOST_MEMORY) != 0, done_at_once = info->flags & SVMX_DEVICE_INLINE;
     /* A device that works on the caller's memory in its own time could write there after a deadline. */
     if (!info_is_sound(info) || (host_memory ? !done_at_once : !has_memory_slots(backend->instance.ops))) {
-        svmx__log(&executor->log, SVMX_LOG_WARN, "%s: device %u describes itself against the rules: not used",
-                  backend->name, index);
+        struct svmx__text line = {""};
+        svmx__say(&line, "device %u describes itself against the rules: not used", index);
+        report(executor, backend, SVMX_LOG_WARN, line.line);
         return SVMX_OK;
     }
     bool reference = backend == &executor->registry.backends[executor->registry.backend_count - 1];
@@ -75,8 +92,9 @@ static enum svmx_status search_backend(struct search *search, struct svmx__backe
         enum svmx_status status = backend->instance.ops->device_info(backend->instance.self, index, &info);
         if (status == SVMX_ERR_UNKNOWN) return SVMX_OK;
         if (status != SVMX_OK) {
-            svmx__log(&search->executor->log, SVMX_LOG_WARN, "%s: device %u cannot be described: %s", backend->name,
-                      index, svmx_status_name(status));
+            struct svmx__text line = {""};
+            svmx__say(&line, "device %u cannot be described: %s", index, svmx_status_name(status));
+            report(search->executor, backend, SVMX_LOG_WARN, line.line);
             return SVMX_OK;
         }
         status = consider(search, backend, index, &info);
@@ -122,21 +140,6 @@ static bool is_same(const struct found *a, const struct found *b) {
     return same_place || (is_known(a->info.uuid) && memcmp(a->info.uuid, b->info.uuid, sizeof a->info.uuid) == 0);
 }
 
-/* The load report has a line for each backend: it says so there, too. */
-static void report(struct svmx_executor *executor, const struct found *left_out, const struct found *used) {
-    for (uint32_t i = 0; i < executor->registry.entry_count; i++) {
-        struct svmx__load_entry *entry = &executor->registry.entries[i];
-        char *reason = NULL;
-        if (entry->verdict != SVMX_LOADED || strcmp(entry->name, left_out->backend->name) != 0) continue;
-        if (asprintf(&reason, "%s; %s (device %u) is used by way of %s", entry->reason, left_out->info.name,
-                     left_out->index, used->backend->name) < 0)
-            return; /* no memory: the log has it */
-        free(entry->reason);
-        entry->reason = reason;
-        return;
-    }
-}
-
 /* Leaves out what is there already, earlier in the order of preference. */
 static void use_once(struct search *search) {
     struct svmx_executor *executor = search->executor;
@@ -146,9 +149,10 @@ static void use_once(struct search *search) {
         for (size_t k = 0; k < kept && !twin; k++)
             if (is_same(found, &search->found[k])) twin = &search->found[k];
         if (twin) {
-            svmx__log(&executor->log, SVMX_LOG_INFO, "%s: device %u (%s) is used by way of %s, which comes first",
-                      found->backend->name, found->index, found->info.name, twin->backend->name);
-            report(executor, found, twin);
+            struct svmx__text line = {""};
+            svmx__say(&line, "%s (device %u) is used by way of %s, which comes first", found->info.name, found->index,
+                      twin->backend->name);
+            report(executor, found->backend, SVMX_LOG_INFO, line.line);
         } else {
             search->found[kept++] = *found;
         }
@@ -234,8 +238,9 @@ static void *submitter_main(void *user) {
     while ((link = next_of(device))) {
         struct svmx__work *work = (struct svmx__work *)(void *)link;
         svmx__post_hold(work);
-        /* what is no part of a batch has the device to itself */
-        if (work->run != svmx__pipeline_part && work->run != svmx__share_run) svmx__pipeline_drain(device);
+        /* what is no part of a batch has the device to itself, but for who only asks for memory */
+        if (work->run != svmx__pipeline_part && work->run != svmx__share_run && work->run != svmx__ask_run)
+            svmx__pipeline_drain(device);
         work->run(work);
     }
     return NULL;

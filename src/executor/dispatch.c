@@ -25,7 +25,7 @@ enum svmx_status svmx__dispatch_list(struct svmx__part *part, const struct svmx_
                                 : part->batch    ? part->batch->timeout_ns
                                                  : 0,
                    first_ns = svmx__launch_ns(part);
-    svmx__call_begin(part->life, allowed_ns > first_ns ? allowed_ns : first_ns);
+    svmx__call_begin(part->life, svmx__call_of(part, "submit"), allowed_ns > first_ns ? allowed_ns : first_ns);
     enum svmx_status status = instance->ops->submit(instance->self, &submission, &ticket);
     svmx__call_end();
     part->ticket = ticket;

@@ -236,7 +236,7 @@ static void save_profile(const struct svmx_executor *executor) {
 static void unmake(struct svmx_executor *executor) {
     svmx__pipeline_cache_fini(&executor->pipelines, drop_pipeline, NULL);
     svmx__devices_free(executor);
-    svmx__call_begin(NULL, 0);
+    svmx__call_begin(NULL, (struct svmx__call){"close", NULL}, 0);
     svmx__registry_close(&executor->registry);
     svmx__call_end();
 }

@@ -86,10 +86,11 @@ struct svmx__recall {
     atomic_bool under_way; /* from when it is wanted until the device is rebuilt, or is not: in a queue once at most */
 };
 
-/* An operation that a device gave wrong bytes for. quarantine.c */
+/* An operation that a device does not get: it gave wrong bytes for it, or cannot build it. quarantine.c */
 struct svmx__quarantined {
     struct svmx__quarantined *next;
     const struct svmx__op *op;
+    enum svmx_status verdict;
     char reason[SVMX__REASON_BYTES];
 };
 
@@ -116,6 +117,7 @@ struct svmx__device {
     uint32_t life_count;                             /* lives that there were; the submitter's */
     struct svmx__life *left;                         /* lives that never served, and hold a ticket; the submitter's */
     _Atomic(struct svmx__quarantined *) quarantined; /* the last first */
+    _Atomic(struct svmx__quarantined *) refused;     /* likewise; counts only while the operation is UNFIT */
     _Atomic uint8_t fitness[SVMX__OP_LIMIT];         /* enum svmx__fitness by operation */
     struct svmx__tally tallies[SVMX__OP_LIMIT];      /* what it did, by operation */
     _Atomic uint32_t clock;                          /* enum svmx_device_clock */
@@ -195,7 +197,8 @@ struct svmx_executor {
     _Atomic uint64_t lots;     /* which ones; verify.c */
     struct svmx__spin waiting; /* of callers for batches */
     atomic_uint_fast64_t batches, tasks, cancelled, fallbacks, failed, compared, differed, overloads;
-    atomic_uint_fast64_t causes[SVMX__CAUSES]; /* of fallbacks */
+    atomic_uint_fast64_t allocs_refused, allocs_late; /* svmx_batch_alloc gave plain memory; arena.c */
+    atomic_uint_fast64_t causes[SVMX__CAUSES];        /* of fallbacks */
     uint64_t opened_ns;
 };
 
@@ -288,6 +291,12 @@ void svmx__quarantine_restore(struct svmx__device *device, const struct svmx__op
 /* Does the profile have it? */
 bool svmx__quarantine_is_kept(const struct svmx__device *device, const struct svmx__op *op);
 const struct svmx__quarantined *svmx__quarantine_of(const struct svmx__device *device);
+/* Why a device that is UNFIT for an operation is: kept for those who ask. Before its fitness says so. */
+void svmx__refusal_note(struct svmx__device *device, const struct svmx__op *op, enum svmx_status verdict,
+                        const char *reason);
+/* What is known of an operation on a device, with the reason if it does not get it; else NULL. */
+uint32_t svmx__fitness_of(const struct svmx__device *device, const struct svmx__op *op,
+                          const struct svmx__quarantined **why);
 void svmx__quarantine_free(struct svmx__device *device);
 
 /* Does a device serve an operation at all? */
@@ -386,9 +395,10 @@ void svmx__copy_run(struct svmx_executor *executor, void *to, const void *from, 
 
 /* ---- guard.c: bytes around the outputs of a launch ---- */
 
-/* Before a launch of a part that was placed; may push commands, which come before the barrier in front of its
- * dispatch. */
-void svmx__guard_lay(struct svmx__part *part);
+/* Before a launch of a part that was placed, or of a stretch, whose first part it is. May write up to SVMX__GUARD_COMMANDS
+ * commands, which come before the barrier in front of its first dispatch; returns how many. */
+enum { SVMX__GUARD_COMMANDS = 3 };
+size_t svmx__guard_lay(struct svmx__part *part, struct svmx_command *commands);
 /* After it. BACKEND: they are not what they were. */
 enum svmx_status svmx__guard_check(struct svmx__part *part);
 /* What is on the device is not known any more. */
@@ -567,6 +577,9 @@ enum svmx_status svmx__example_make(const struct svmx__op *op, uint64_t size, ui
 struct svmx__host_maker svmx__host_maker(struct svmx_executor *executor);
 /* Takes the last error line that a backend logged: it is told once, with the failure that it belongs to. */
 void svmx__host_take_error(const struct svmx__backend *backend, char *line, size_t bytes);
+/* From listen on, what any backend said last in this thread, of whatever level, or "". */
+void svmx__host_listen(void);
+const char *svmx__host_heard(void);
 /* From now on its error lines are errors: it is open. */
 void svmx__host_opened(const struct svmx__backend *backend);
 /* The executor goes, an abandoned instance stays: its upcalls keep working, its log lines go nowhere. */

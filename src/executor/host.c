@@ -28,18 +28,30 @@ struct host {
     struct svmx__log log;
     bool opening; /* the registry reports why an instance did not open: its own lines are for debugging then */
     char last_error[256];
+    char warned[384]; /* while it opened; "; " between lines */
+    char told[384];   /* a copy for who asks; not under the lock */
 };
+
+/* What a backend said last in this thread: of a refusal that is no error nothing else tells why. */
+static _Thread_local char said[128];
 
 static struct host *host_of(const struct svmx_host *base) { return (struct host *)(uintptr_t)base; }
 
+static void note_warning(struct host *host, const char *text) {
+    const size_t length = strlen(host->warned);
+    (void)snprintf(host->warned + length, sizeof host->warned - length, "%s%s", length ? "; " : "", text);
+}
+
 static void host_log(const struct svmx_host *base, enum svmx_log_level level, const char *text) {
     struct host *host = host_of(base);
+    (void)snprintf(said, sizeof said, "%s", text);
     pthread_mutex_lock(&host->lock);
     const struct svmx__log log = host->log;
     if (level == SVMX_LOG_ERROR) {
         (void)snprintf(host->last_error, sizeof host->last_error, "%s", text);
         if (host->opening) level = SVMX_LOG_DEBUG;
     }
+    if (level == SVMX_LOG_WARN && host->opening) note_warning(host, text);
     pthread_mutex_unlock(&host->lock);
     svmx__log(&log, level, "%s: %s", host->backend, text);
 }
@@ -133,8 +145,17 @@ static const char *host_last_error(void *user, const struct svmx_host *base) {
     return host_of(base)->last_error; /* asked only right after open failed: nobody writes any more */
 }
 
+static const char *host_warnings(void *user, const struct svmx_host *base) {
+    struct host *host = host_of(base);
+    (void)user;
+    pthread_mutex_lock(&host->lock); /* threads of the plugin may go on warning */
+    memcpy(host->told, host->warned, sizeof host->told);
+    pthread_mutex_unlock(&host->lock);
+    return host->told;
+}
+
 struct svmx__host_maker svmx__host_maker(struct svmx_executor *executor) {
-    return (struct svmx__host_maker){executor, host_make, host_unmake, host_last_error};
+    return (struct svmx__host_maker){executor, host_make, host_unmake, host_last_error, host_warnings};
 }
 
 void svmx__host_opened(const struct svmx__backend *backend) {
@@ -159,3 +180,7 @@ void svmx__host_take_error(const struct svmx__backend *backend, char *line, size
     host->last_error[0] = '\0';
     pthread_mutex_unlock(&host->lock);
 }
+
+void svmx__host_listen(void) { said[0] = '\0'; }
+
+const char *svmx__host_heard(void) { return said; }

@@ -15,6 +15,7 @@
 /* What version 0.1.0 had: callers of then are served for ever. A field that is added later changes nothing here. */
 enum {
     FIRST_DEVICE = SVMX__THROUGH(struct svmx_device, failures),
+    FIRST_DEVICE_OP = SVMX__THROUGH(struct svmx_device_op, reason),
     FIRST_LOAD_ENTRY = SVMX__THROUGH(struct svmx_load_entry, status),
     FIRST_OP = SVMX__THROUGH(struct svmx_op, params),
     FIRST_CONFIG_ENTRY = SVMX__THROUGH(struct svmx_config_entry, reserved),
@@ -76,6 +77,23 @@ static void tell_health(struct svmx__device *from, struct svmx_device *device) {
     (void)snprintf(device->health_reason, sizeof device->health_reason, "%s: %.90s", first->op->name, first->reason);
 }
 
+/* What its driver says, and what was found out. */
+static void tell_abilities(const struct svmx__device *from, struct svmx_device *device) {
+    device->max_group = from->info.max_group;
+    device->timer_ns = from->info.timer_ns;
+    device->fp32 = from->info.fp32;
+    device->fp64 = from->info.fp64;
+    device->local_bytes = from->info.local_bytes;
+    memcpy(device->uuid, from->info.uuid, sizeof device->uuid);
+    const struct svmx__op *op;
+    for (uint32_t i = 0; (op = svmx__operations_at(from->executor->operations, i)); i++) {
+        const struct svmx__quarantined *why;
+        const uint32_t fitness = svmx__fitness_of(from, op, &why);
+        device->proved += fitness == SVMX_FITNESS_PROVED;
+        device->refused += fitness > SVMX_FITNESS_PROVED;
+    }
+}
+
 uint32_t svmx_device_count(const svmx_executor_t *executor) { return is_open(executor) ? executor->device_count : 0; }
 
 enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index, struct svmx_device *device) {
@@ -101,11 +119,25 @@ enum svmx_status svmx_device_get(const svmx_executor_t *executor, uint32_t index
     tell_work(from, &now);
     tell_pools(from, &now);
     tell_health(from, &now);
+    tell_abilities(from, &now);
     const struct svmx__pressure load = svmx__pressure_of(from);
     now.load = from->inline_ ? SVMX_LOAD_NORMAL : load.level;
     now.memory_used = load.memory_used;
     now.pending = load.pending;
     svmx__give(device, &now, sizeof now);
+    return SVMX_OK;
+}
+
+enum svmx_status svmx_device_op_get(const svmx_executor_t *executor, uint32_t device, uint32_t op_id,
+                                    struct svmx_device_op *device_op) {
+    if (!executor || !svmx__is_served(device_op, FIRST_DEVICE_OP)) return SVMX_ERR_ARGUMENT;
+    if (!is_open(executor)) return SVMX_ERR_CLOSED;
+    const struct svmx__op *op = svmx__operations_by_id(executor->operations, op_id);
+    if (device >= executor->device_count || !op) return SVMX_ERR_UNKNOWN;
+    const struct svmx__quarantined *why;
+    struct svmx_device_op now = {.fitness = svmx__fitness_of(&executor->devices[device], op, &why)};
+    if (why) (void)snprintf(now.reason, sizeof now.reason, "%s", why->reason);
+    svmx__give(device_op, &now, sizeof now);
     return SVMX_OK;
 }
 
@@ -250,6 +282,8 @@ enum svmx_status svmx_stats_get(const svmx_executor_t *executor, struct svmx_sta
                              .compared = read(&executor->compared),
                              .differed = read(&executor->differed),
                              .overloads = read(&executor->overloads),
+                             .allocs_refused = read(&executor->allocs_refused),
+                             .allocs_late = read(&executor->allocs_late),
                              .fallbacks_timeout = read(&executor->causes[SVMX__CAUSE_TIMEOUT]),
                              .fallbacks_lost = read(&executor->causes[SVMX__CAUSE_LOST]),
                              .fallbacks_memory = read(&executor->causes[SVMX__CAUSE_MEMORY]),

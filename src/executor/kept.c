@@ -55,12 +55,14 @@ void svmx__unkeep_binary(struct svmx__device *device, const struct svmx__op *op,
 }
 
 /* The compiled form; free() takes it. NULL: the plugin gives none. */
-static void *ask_for_binary(struct svmx__life *life, struct svmx_pipeline *compiled, size_t *bytes) {
+static void *ask_for_binary(struct svmx__life *life, const struct svmx__op *op, struct svmx_pipeline *compiled,
+                            size_t *bytes) {
     const struct svmx_backend *instance = &life->backend->instance;
     if (!instance->ops->pipeline_binary) return NULL;
     size_t length = 0;
     void *binary = NULL;
-    svmx__call_begin(life, 0);
+    /* PoCL compiles here, not when it builds */
+    svmx__call_begin(life, (struct svmx__call){"pipeline_binary", op->name}, svmx__first_ns(life->device->executor));
     if (instance->ops->pipeline_binary(instance->self, compiled, NULL, &length) == SVMX_OK && length)
         binary = malloc(length);
     const bool given = binary && instance->ops->pipeline_binary(instance->self, compiled, binary, &length) == SVMX_OK;
@@ -78,7 +80,7 @@ void svmx__keep_binary(struct svmx__life *life, const struct svmx__op *op, uint3
     struct svmx__device *device = life->device;
     size_t bytes;
     if (!device->executor->binaries.folder) return; /* a driver may compile again to answer (PoCL does) */
-    void *binary = ask_for_binary(life, compiled, &bytes);
+    void *binary = ask_for_binary(life, op, compiled, &bytes);
     if (!binary) return;
     const struct svmx__binary_key key = key_of(device, op, SVMX__BINARY_PIPELINE, variant);
     const struct svmx__binary_key choice_key = key_of(device, op, SVMX__BINARY_CHOICE, 0);

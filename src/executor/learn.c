@@ -32,14 +32,18 @@ uint64_t svmx__device_time(const struct svmx_timing *timing, uint64_t run_ns) {
     return nothing || sum > run_ns ? 0 : sum;
 }
 
+uint64_t svmx__device_clock(struct svmx__device *device, const struct svmx_timing *timing, uint64_t run_ns) {
+    const uint64_t sum = svmx__device_time(timing, run_ns);
+    /* relaxed: a word on its own; the last launch counts */
+    atomic_store_explicit(&device->clock, sum ? SVMX_CLOCK_USED : SVMX_CLOCK_REFUSED, memory_order_relaxed);
+    return sum;
+}
+
 /* What the device's clock says of a launch that took run_ns; 0: nothing to be believed. */
 static uint64_t device_ns(const struct svmx__part *part, uint64_t run_ns) {
     if (part->device->host_memory || part->launches != 1 + part->cuts || part->status != SVMX_OK) return 0;
     if (part->joined) return 0; /* the first of its stretch has the times of all */
-    const uint64_t sum = svmx__device_time(&part->timing, run_ns);
-    /* relaxed: a word on its own; the last launch counts */
-    atomic_store_explicit(&part->device->clock, sum ? SVMX_CLOCK_USED : SVMX_CLOCK_REFUSED, memory_order_relaxed);
-    return sum;
+    return svmx__device_clock(part->device, &part->timing, run_ns);
 }
 
 static uint64_t bit_of(const struct svmx__part *part) {

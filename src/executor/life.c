@@ -37,7 +37,7 @@ static enum svmx_status device_memory_alloc(void *user, const struct svmx_memory
     const uint64_t most = life->device->info.max_alloc_bytes;
     if ((most && desc->bytes > most) || svmx__life_is_abandoned(life)) return SVMX_ERR_MEMORY;
     *host = NULL;
-    svmx__call_begin(life, 0);
+    svmx__call_begin(life, (struct svmx__call){"memory_alloc", NULL}, 0);
     const enum svmx_status status =
         instance->ops->memory_alloc(instance->self, life->device->index, desc, memory, host);
     svmx__call_end();
@@ -48,7 +48,7 @@ static void device_memory_free(void *user, struct svmx_memory *memory, void *hos
     struct svmx__life *life = user;
     (void)host;
     if (svmx__life_is_abandoned(life)) return;
-    svmx__call_begin(life, 0);
+    svmx__call_begin(life, (struct svmx__call){"memory_free", NULL}, 0);
     life->backend->instance.ops->memory_free(life->backend->instance.self, memory);
     svmx__call_end();
 }
@@ -66,7 +66,7 @@ static enum svmx_status device_memory_clear(void *user, struct svmx_memory *memo
     const uint64_t ahead = life->device->window.count; /* launches that it waits for */
     const uint64_t limit_ns = (1 + ahead) * life->device->executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
     const uint64_t start_ns = svmx__clock_ns();
-    svmx__call_begin(life, limit_ns);
+    svmx__call_begin(life, (struct svmx__call){"submit of a fill", NULL}, limit_ns);
     enum svmx_status status = instance->ops->submit(instance->self, &submission, &ticket);
     if (status == SVMX_OK && ticket != 0) {
         do status = instance->ops->wait(instance->self, life->device->index, ticket, limit_ns, &timing);
@@ -106,7 +106,7 @@ static enum svmx_status find(struct svmx__life *life, struct svmx__text *why) {
     const struct svmx__device *device = life->device;
     const struct svmx_backend *instance = &life->own.instance;
     struct svmx_device_info info = {.size = sizeof info};
-    svmx__call_begin(life, 0);
+    svmx__call_begin(life, (struct svmx__call){"device_info", NULL}, 0);
     const enum svmx_status status = instance->ops->device_info(instance->self, device->index, &info);
     svmx__call_end();
     if (status != SVMX_OK)
@@ -118,7 +118,7 @@ static enum svmx_status find(struct svmx__life *life, struct svmx__text *why) {
 
 /* Of a life that the registry does not have. */
 static void close_instance(struct svmx__life *life) {
-    svmx__call_begin(life, 0);
+    svmx__call_begin(life, (struct svmx__call){"close", NULL}, 0);
     svmx__registry_end(&life->device->executor->registry, &life->own);
     svmx__call_end();
 }
@@ -127,7 +127,8 @@ enum svmx_status svmx__life_open(struct svmx__device *device, struct svmx__life 
     struct svmx__registry *registry = &device->executor->registry;
     struct svmx__life *made = calloc(1, sizeof *made);
     if (!made) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory to open the plugin again");
-    svmx__call_begin(device->host_memory ? svmx__life_of(device) : NULL, svmx__first_ns(device->executor));
+    svmx__call_begin(device->host_memory ? svmx__life_of(device) : NULL, (struct svmx__call){"open", NULL},
+                     svmx__first_ns(device->executor));
     enum svmx_status status = svmx__registry_reopen(registry, device->backend, &made->own, why);
     svmx__call_end();
     if (status != SVMX_OK) goto free_life;

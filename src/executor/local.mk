@@ -1,5 +1,6 @@
 libsvmx_core_la_SOURCES += \
 	%D%/arena.c %D%/arena.h \
+	%D%/ask.c %D%/ask.h \
 	%D%/bandwidth.c \
 	%D%/batch.c %D%/batch.h \
 	%D%/bucket.c \

@@ -9,6 +9,10 @@
  * A problem ends with the first iteration whose condition holds; what was computed of it behind that is dropped, so it makes no
  * difference how long windows are. Problems that are over are left out of the next window. In the caller's thread.
  *
+ * Where state is large and a device has it, a window is *lean*: the flags of all iterations come back, and the state of the last
+ * only, which is the checkpoint. A problem that ended before the last is computed once more from the checkpoint before, up to
+ * the iteration that it ended with: the same bytes, once for each problem at most.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/loop.h"
@@ -26,6 +30,10 @@
 enum { WINDOW_ON_DEVICES = 8, MOST_LEVELS = 64 };
 enum { MOST_WINDOW = 1024, NONE = INT32_MAX };
 
+/* State of the iterations before the last that is rather computed again than read each time: it takes about as long to read as
+ * one submission more. */
+static const uint64_t LEAN_BYTES = 256 * 1024;
+
 struct run {
     const struct svmx__loop_plan *plan;
     svmx_batch_t *window;
@@ -34,23 +42,35 @@ struct run {
     uint32_t capacity;          /* iterations that `number` has room for */
     uint32_t built, running;    /* iterations and problems of the window as it was built; 0: it must be built anew */
     struct svmx_loop_end *ends; /* of each problem; reason 0: it goes on */
+    uint32_t *share;            /* iterations of the window that each problem takes part in; 0: it is over */
     uint32_t *last;             /* iteration of the window that counted last, of each problem; NONE: it was over */
+    uint64_t state_bytes;       /* of an iteration, of all problems: what it gives beside conditions */
+    bool lean;                  /* of the window at hand: only the last iteration of each problem gives it */
     struct svmx_loop_counts counts;
     /* Of the window that was run last. */
     uint64_t took_ns, compute_ns;
     uint64_t computed, dropped; /* iterations, over all problems; dropped: those behind the one that ended it */
-    bool away;                  /* a device with memory of its own had some of it */
+    uint32_t levels;            /* of an iteration */
+    bool away;                  /* a device had some of it, and not the host */
+    bool reads_back;            /* and some of its results had to be copied from there */
 };
 
 static const struct svmx__op *op_of(const struct svmx_batch *body, uint32_t task) {
     return body->parts[body->tasks[task].part].op;
 }
 
-/* How many iterations of the window a problem takes part in. */
-static uint32_t share_of(const struct run *run, uint32_t problem) {
-    const struct svmx_loop_end *end = &run->ends[problem];
-    const uint32_t left = run->plan->loop->max_iterations - end->iterations;
-    return end->reason ? 0 : left < run->length ? left : run->length;
+/* How many iterations of the next window each problem takes part in. */
+static void share_out(struct run *run) {
+    for (uint32_t p = 0; p < run->plan->loop->until_count; p++) {
+        const struct svmx_loop_end *end = &run->ends[p];
+        const uint32_t left = run->plan->loop->max_iterations - end->iterations;
+        run->share[p] = end->reason ? 0 : left < run->length ? left : run->length;
+    }
+}
+
+/* Whether a window of that length is to be lean: not where results are in the host's memory anyhow. */
+static bool is_to_be_lean(const struct run *run) {
+    return run->reads_back && run->length > 1 && run->state_bytes > LEAN_BYTES / (run->length - 1);
 }
 
 /* ---- building ------------------------------------------------------------------------------------------------------ */
@@ -86,6 +106,13 @@ static struct svmx_arg input_of(const struct run *run, uint32_t iteration, uint3
     return memory_of(body, slot, of->buffers >> at & 1, type);
 }
 
+/* The outputs of a task that come back from an iteration. */
+static uint32_t wanted_of(const struct run *run, uint32_t iteration, uint32_t task) {
+    const struct svmx__loop_plan *plan = run->plan;
+    const bool gives_all = !run->lean || iteration + 1 == run->share[plan->problem[task]];
+    return gives_all ? plan->wanted[task] : plan->looked_at[task];
+}
+
 static struct svmx_arg arg_of(const struct run *run, uint32_t iteration, uint32_t task, uint32_t at) {
     const struct svmx_batch *body = run->plan->body;
     const struct svmx_param *param = &op_of(body, task)->params[at];
@@ -94,7 +121,7 @@ static struct svmx_arg arg_of(const struct run *run, uint32_t iteration, uint32_
     if (param->shape == SVMX_SCALAR)
         arg.from.bits = slot->at;
     else if (param->direction == SVMX_OUT)
-        arg.kind = run->plan->wanted[task] >> at & 1 ? SVMX_ARG_LIBRARY : SVMX_ARG_PASSING;
+        arg.kind = wanted_of(run, iteration, task) >> at & 1 ? SVMX_ARG_LIBRARY : SVMX_ARG_PASSING;
     else
         return input_of(run, iteration, task, at);
     return arg;
@@ -113,9 +140,8 @@ static enum svmx_status add_task(struct run *run, uint32_t iteration, uint32_t t
 static uint32_t running(const struct run *run) {
     uint32_t count = 0;
     for (uint32_t p = 0; p < run->plan->loop->until_count; p++) {
-        const uint32_t share = share_of(run, p);
-        if (share && share < run->length) return 0;
-        count += share > 0;
+        if (run->share[p] && run->share[p] < run->length) return 0;
+        count += run->share[p] > 0;
     }
     return count;
 }
@@ -130,7 +156,7 @@ static enum svmx_status build_window(struct run *run) {
     run->running = count;
     for (uint32_t i = 0; i < run->length; i++)
         for (uint32_t t = 0; status == SVMX_OK && t < plan->body->task_count; t++)
-            if (i < share_of(run, plan->problem[t])) status = add_task(run, i, t);
+            if (i < run->share[plan->problem[t]]) status = add_task(run, i, t);
     return status == SVMX_OK ? svmx_batch_record(run->window) : status;
 }
 
@@ -166,13 +192,19 @@ static bool holds(const struct run *run, uint32_t iteration, const struct svmx_u
     return whole != 0;
 }
 
+/* Whether the window has what the last iteration that counted gave. */
+static bool has_state(const struct run *run, uint32_t problem) {
+    const uint32_t last = run->last[problem];
+    return last != NONE && (!run->lean || last + 1 == run->share[problem]);
+}
+
 /* What problems carry on from their last iteration of the window goes to their buffers. */
 static void keep_carried(const struct run *run) {
     const struct svmx__loop_plan *plan = run->plan;
     for (uint32_t c = 0; c < plan->loop->carry_count; c++) {
         const struct svmx_carry *carry = &plan->loop->carries[c];
-        const uint32_t last = run->last[plan->problem[carry->task]];
-        if (last == NONE) continue;
+        const uint32_t problem = plan->problem[carry->task], last = run->last[problem];
+        if (!has_state(run, problem)) continue;
         const uint64_t bytes = svmx__task_slots(plan->body, carry->task)[carry->output].bytes;
         (void)svmx_buffer_write(carry->buffer, carry->offset, look(run, last, carry->task, carry->output), bytes);
     }
@@ -195,11 +227,18 @@ static void give_outputs(const struct run *run, uint32_t problem, uint32_t itera
     }
 }
 
+/* What the window has of the problems' last iterations goes where it belongs. */
+static void give(const struct run *run) {
+    for (uint32_t p = 0; p < run->plan->loop->until_count; p++)
+        if (run->ends[p].reason && has_state(run, p)) give_outputs(run, p, run->last[p]);
+    keep_carried(run);
+}
+
 /* Where a problem stands after the window. */
 static void settle(struct run *run, uint32_t problem) {
     const struct svmx_loop *loop = run->plan->loop;
     struct svmx_loop_end *end = &run->ends[problem];
-    const uint32_t share = share_of(run, problem);
+    const uint32_t share = run->share[problem];
     uint32_t last = 0;
     bool over = false;
     run->last[problem] = NONE;
@@ -213,7 +252,6 @@ static void settle(struct run *run, uint32_t problem) {
         end->reason = SVMX_LOOP_LIMIT;
     run->last[problem] = last;
     run->dropped += share - 1 - last;
-    if (end->reason) give_outputs(run, problem, last);
 }
 
 /* ---- windows --------------------------------------------------------------------------------------------------------- */
@@ -221,7 +259,7 @@ static void settle(struct run *run, uint32_t problem) {
 /* Adds up what a window took. */
 static void count(struct run *run) {
     struct svmx_receipt receipt = {.size = sizeof receipt};
-    run->away = false;
+    run->away = run->reads_back = false;
     run->compute_ns = 0;
     run->counts.windows++;
     for (uint32_t i = 0; svmx_receipt_get(run->window, i, &receipt) == SVMX_OK; i++) {
@@ -229,6 +267,7 @@ static void count(struct run *run) {
         run->counts.readbacks += receipt.readbacks;
         run->compute_ns += receipt.compute_ns;
         run->away = run->away || svmx__is_in(run->plan->body->executor->owners, receipt.device);
+        run->reads_back = run->reads_back || receipt.readbacks;
     }
 }
 
@@ -236,7 +275,7 @@ static void count(struct run *run) {
  * device twice as long while what comes with a window is more than a quarter of computing it, and half as long when more than
  * a quarter of its iterations were computed for nothing. Changes no result. */
 static uint32_t next_length(const struct run *run) {
-    const uint32_t length = run->length, levels = run->window->level_count / length;
+    const uint32_t length = run->length, levels = run->levels;
     const uint32_t most = levels < MOST_LEVELS ? MOST_LEVELS / (levels ? levels : 1) : 1;
     if (!run->away) return 1;
     if (length == 1) return WINDOW_ON_DEVICES;
@@ -260,31 +299,74 @@ static bool make_room(struct run *run) {
     return true;
 }
 
-static enum svmx_status run_window(struct run *run) {
+/* Runs the window as problems share in it. */
+static enum svmx_status replay_window(struct run *run) {
     struct svmx_batch *body = run->plan->body;
-    if (!make_room(run)) return svmx__fail(&body->error, SVMX_ERR_MEMORY, "no memory for a loop");
     enum svmx_status status = build_window(run);
-    const uint64_t start_ns = svmx__clock_ns();
     run->window->hint_ns = body->hint_ns < UINT64_MAX / MOST_WINDOW ? body->hint_ns * run->length : UINT64_MAX;
     if (status == SVMX_OK) status = svmx_batch_replay(run->window);
     if (status != SVMX_OK) return svmx__fail(&body->error, status, "a window of the loop: %s", run->window->error.line);
-    run->computed = run->dropped = 0;
-    for (uint32_t p = 0; p < run->plan->loop->until_count; p++) settle(run, p);
-    keep_carried(run);
-    run->took_ns = svmx__clock_since(svmx__clock_ns(), start_ns);
+    count(run);
     return SVMX_OK;
 }
 
+/* After a lean window: problems that ended before its last iteration are computed up to where they ended, from what their
+ * buffers hold, which is the state before the window. */
+static enum svmx_status look_back(struct run *run) {
+    bool any = false;
+    for (uint32_t p = 0; p < run->plan->loop->until_count; p++) {
+        const bool is_missing = run->last[p] != NONE && !has_state(run, p);
+        run->share[p] = is_missing ? run->last[p] + 1 : 0;
+        run->last[p] = is_missing ? run->last[p] : NONE;
+        any = any || is_missing;
+    }
+    if (!any) return SVMX_OK;
+    run->built = 0;
+    const uint64_t compute_ns = run->compute_ns;
+    const bool away = run->away;
+    const enum svmx_status status = replay_window(run);
+    run->built = 0;
+    run->compute_ns = compute_ns;
+    run->away = away;
+    if (status == SVMX_OK) give(run);
+    return status;
+}
+
+static enum svmx_status run_window(struct run *run) {
+    if (!make_room(run)) return svmx__fail(&run->plan->body->error, SVMX_ERR_MEMORY, "no memory for a loop");
+    const uint64_t start_ns = svmx__clock_ns();
+    const bool lean = is_to_be_lean(run);
+    if (lean != run->lean) run->built = 0;
+    run->lean = lean;
+    share_out(run);
+    const enum svmx_status status = replay_window(run);
+    if (status != SVMX_OK) return status;
+    run->levels = run->window->level_count / run->length;
+    run->computed = run->dropped = 0;
+    for (uint32_t p = 0; p < run->plan->loop->until_count; p++) settle(run, p);
+    give(run);
+    run->took_ns = svmx__clock_since(svmx__clock_ns(), start_ns);
+    return look_back(run);
+}
+
+/* Does some device have memory that the host does not see? */
+static bool some_reads_back(const struct svmx_executor *executor) {
+    for (uint32_t mask = executor->owners; mask; mask &= mask - 1)
+        if (!(executor->devices[__builtin_ctz(mask)].info.flags & SVMX_DEVICE_SHARES_MEMORY)) return true;
+    return false;
+}
+
 static enum svmx_status run_windows(struct run *run) {
+    const struct svmx_executor *executor = run->plan->body->executor;
     const struct svmx_loop *loop = run->plan->loop;
     const uint32_t wanted = loop->check_every < MOST_WINDOW ? loop->check_every : MOST_WINDOW;
     enum svmx_status status = SVMX_OK;
     run->length = wanted ? wanted : 1;
+    run->away = executor->owners != 0; /* as it may be, until the first window tells */
+    run->reads_back = some_reads_back(executor);
     while (status == SVMX_OK && is_running(run)) {
         status = run_window(run);
-        if (status != SVMX_OK) break;
-        count(run);
-        if (!wanted) run->length = next_length(run);
+        if (status == SVMX_OK && !wanted) run->length = next_length(run);
     }
     return status;
 }
@@ -304,13 +386,25 @@ static void take_wishes(svmx_batch_t *window, const struct svmx_batch *body) {
     window->hash = body->hash;
 }
 
+static uint64_t state_bytes(const struct svmx__loop_plan *plan) {
+    const struct svmx_batch *body = plan->body;
+    uint64_t sum = 0;
+    for (uint32_t t = 0; t < body->task_count; t++)
+        for (uint32_t i = 0; i < op_of(body, t)->param_count; i++)
+            if ((plan->wanted[t] & ~plan->looked_at[t]) >> i & 1)
+                sum += body->slots[body->tasks[t].first_slot + i].bytes;
+    return sum;
+}
+
 static enum svmx_status run_loop(const struct svmx__loop_plan *plan, struct svmx_loop_end *ends,
                                  struct svmx_loop_counts *counts) {
     struct run run = {.plan = plan,
                       .ends = calloc(plan->loop->until_count, sizeof *run.ends),
-                      .last = calloc(plan->loop->until_count, sizeof *run.last)};
+                      .share = calloc(plan->loop->until_count, sizeof *run.share),
+                      .last = calloc(plan->loop->until_count, sizeof *run.last),
+                      .state_bytes = state_bytes(plan)};
     enum svmx_status status = SVMX_ERR_MEMORY;
-    if (run.ends && run.last) status = svmx_batch_create(plan->body->executor, &run.window);
+    if (run.ends && run.share && run.last) status = svmx_batch_create(plan->body->executor, &run.window);
     if (status == SVMX_OK) {
         take_wishes(run.window, plan->body);
         status = run_windows(&run);
@@ -320,6 +414,7 @@ static enum svmx_status run_loop(const struct svmx__loop_plan *plan, struct svmx
     svmx_batch_destroy(run.window);
     free(run.number);
     free(run.ends);
+    free(run.share);
     free(run.last);
     return status;
 }

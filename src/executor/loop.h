@@ -22,9 +22,10 @@ struct svmx__loop_plan {
     struct svmx_batch *body;
     const struct svmx_loop *loop;
     struct svmx__carried *carried;
-    uint32_t *problem; /* of each task */
-    uint32_t *carry;   /* of each slot of the body: 1 + the carry that an input takes; 0: none */
-    uint32_t *wanted;  /* of each task, bit i: output i is looked at, carried on or given to the caller */
+    uint32_t *problem;   /* of each task */
+    uint32_t *carry;     /* of each slot of the body: 1 + the carry that an input takes; 0: none */
+    uint32_t *wanted;    /* of each task, bit i: output i is looked at, carried on or given to the caller */
+    uint32_t *looked_at; /* of each task likewise: it is the condition of a problem */
 };
 
 /* Looks through a body. Errors leave their text in the body, and nothing to free. ARGUMENT, MEMORY. */

@@ -197,7 +197,8 @@ static void find_wanted(struct svmx__loop_plan *plan) {
     for (uint32_t c = 0; c < loop->carry_count; c++)
         plan->wanted[loop->carries[c].task] |= UINT32_C(1) << loop->carries[c].output;
     for (uint32_t u = 0; u < loop->until_count; u++)
-        plan->wanted[loop->untils[u].task] |= UINT32_C(1) << loop->untils[u].output;
+        plan->looked_at[loop->untils[u].task] |= UINT32_C(1) << loop->untils[u].output;
+    for (uint32_t t = 0; t < body->task_count; t++) plan->wanted[t] |= plan->looked_at[t];
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------------------- */
@@ -222,7 +223,8 @@ enum svmx_status svmx__loop_plan_make(struct svmx__loop_plan *plan, struct svmx_
     plan->problem = calloc(body->task_count, sizeof *plan->problem);
     plan->carry = calloc((size_t)body->slot_count + 1, sizeof *plan->carry);
     plan->wanted = calloc(body->task_count, sizeof *plan->wanted);
-    if (!plan->carried || !plan->problem || !plan->carry || !plan->wanted)
+    plan->looked_at = calloc(body->task_count, sizeof *plan->looked_at);
+    if (!plan->carried || !plan->problem || !plan->carry || !plan->wanted || !plan->looked_at)
         status = svmx__fail(&body->error, SVMX_ERR_MEMORY, "no memory for a loop");
     else
         status = look_through(plan);
@@ -235,4 +237,5 @@ void svmx__loop_plan_free(struct svmx__loop_plan *plan) {
     free(plan->problem);
     free(plan->carry);
     free(plan->wanted);
+    free(plan->looked_at);
 }

@@ -63,6 +63,8 @@ bool svmx__post_join(struct svmx__post *post) {
     return true;
 }
 
+bool svmx__post_is_mine(void) { return mine != NULL; }
+
 void svmx__post_hold(struct svmx__work *work) {
     if (!mine) return;
     work->held = mine->held;
@@ -77,13 +79,14 @@ void svmx__post_drop(struct svmx__work *work) {
 
 /* ---- calls -------------------------------------------------------------------------------------------------------- */
 
-void svmx__call_begin(struct svmx__life *life, uint64_t allowed_ns) {
+void svmx__call_begin(struct svmx__life *life, struct svmx__call call, uint64_t allowed_ns) {
     if (!mine || (life && life->device->host_memory)) return;
     const struct svmx_executor *executor = mine->executor;
     /* one in another process is killed first, and the call returns */
     const uint64_t isolated_ns = life && life->backend->isolated ? executor->isolated_ns : 0;
     const uint64_t least_ns = svmx__clock_ns() + executor->patience_ns + isolated_ns, limit_ns = GONE - 1 - least_ns;
     mine->life = life;
+    mine->call = call;
     /* release: pairs with the compare-and-swap of svmx__post_leave, which then sees what the thread has in hand */
     atomic_store_explicit(&mine->due_ns, least_ns + (allowed_ns < limit_ns ? allowed_ns : limit_ns),
                           memory_order_release);
@@ -134,7 +137,9 @@ bool svmx__post_leave(struct svmx__post *post) {
 static void abandon(const struct svmx__post *gone, struct svmx__device *device) {
     struct svmx__part part = {.device = device, .life = gone->life};
     if (!gone->life) return;
-    (void)snprintf(part.reason, sizeof part.reason, "a call of its driver did not return within its time and %.3g s",
+    const struct svmx__call *call = &gone->call;
+    (void)snprintf(part.reason, sizeof part.reason, "its driver did not return from %s%s%s within its time and %.3g s",
+                   call->name, call->op ? " of " : "", call->op ? call->op : "",
                    (double)device->executor->patience_ns / 1e9);
     atomic_store_explicit(&gone->life->abandoned, true, memory_order_relaxed);
     atomic_store_explicit(&gone->life->over, true, memory_order_relaxed);

@@ -23,9 +23,15 @@
 
 struct svmx_executor;
 
+/* Which one of the plugin's, and for which operation, for whoever tells that it did not return. Texts that stay. */
+struct svmx__call {
+    const char *name, *op; /* op: NULL if it has to do with none */
+};
+
 struct svmx__post {
     _Atomic uint64_t due_ns; /* 0: in no call; GONE: given up; else when a call is overdue. See above */
     struct svmx__life *life; /* whose instance the call is of; NULL: of one that no device has. Before due_ns */
+    struct svmx__call call;  /* likewise */
     struct svmx__work *held; /* in hand, the last first */
     struct svmx_executor *executor;
     void *(*main)(void *user);
@@ -41,13 +47,19 @@ bool svmx__post_join(struct svmx__post *post);
 /* Gives a post up if its call is overdue: it and its thread are nobody's from then on. */
 bool svmx__post_leave(struct svmx__post *post);
 
+/* Does the calling thread stand at one? */
+bool svmx__post_is_mine(void);
 /* Of the calling thread, if it has a post; else they do nothing. Work is held from the moment at which the thread has it
  * until nothing but its end is left to be told. */
 void svmx__post_hold(struct svmx__work *work);
 void svmx__post_drop(struct svmx__work *work);
+/* A call for a part, which measurements of copies are, too: without an operation. */
+static inline struct svmx__call svmx__call_of(const struct svmx__part *part, const char *name) {
+    return (struct svmx__call){name, part->op ? part->op->name : NULL};
+}
 /* Around a call of a plugin that may take `allowed_ns` by what it was asked for. End does not return to a thread that was
  * given up. */
-void svmx__call_begin(struct svmx__life *life, uint64_t allowed_ns);
+void svmx__call_begin(struct svmx__life *life, struct svmx__call call, uint64_t allowed_ns);
 void svmx__call_end(void);
 /* What a call is allowed that compiles, or opens a driver: with the patience that all have six times that. */
 uint64_t svmx__first_ns(const struct svmx_executor *executor);

@@ -15,7 +15,7 @@
 
 void svmx__pipeline_drop(struct svmx__life *life, struct svmx_pipeline *compiled) {
     if (!compiled || svmx__life_is_abandoned(life)) return;
-    svmx__call_begin(life, 0);
+    svmx__call_begin(life, (struct svmx__call){"pipeline_free", NULL}, 0);
     life->backend->instance.ops->pipeline_free(life->backend->instance.self, compiled);
     svmx__call_end();
 }
@@ -24,15 +24,19 @@ enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct 
                                       const struct svmx_pipeline_desc *desc, struct svmx__pipeline *made,
                                       struct svmx__text *why) {
     const struct svmx_backend *instance = &made->life->backend->instance;
-    svmx__call_begin(made->life, svmx__first_ns(device->executor));
+    svmx__call_begin(made->life, (struct svmx__call){"pipeline_build", op->name}, svmx__first_ns(device->executor));
+    svmx__host_listen();
     enum svmx_status status = instance->ops->pipeline_build(instance->self, device->index, desc, &made->compiled);
     svmx__call_end();
     if (status == SVMX_OK) return SVMX_OK;
     char line[256];
     made->compiled = NULL;
+    if (status == SVMX_ERR_UNSUPPORTED) {
+        const char *heard = svmx__host_heard();
+        return svmx__fail(why, status, "%s", *heard ? heard : "the backend does not have it");
+    }
     svmx__host_take_error(made->life->backend, line, sizeof line);
-    return svmx__fail(why, status, "building %s: %s%s%s", op->name, svmx_status_name(status),
-                      status == SVMX_ERR_UNSUPPORTED ? "" : ": ", status == SVMX_ERR_UNSUPPORTED ? "" : line);
+    return svmx__fail(why, status, "building %s: %s: %s", op->name, svmx_status_name(status), line);
 }
 
 bool svmx__verdict_counts(enum svmx_status verdict) {
@@ -55,8 +59,10 @@ static void judge(struct svmx__device *device, const struct svmx__op *op, const 
         return;
     }
     const uint8_t now = made->verdict == SVMX_OK ? SVMX__FIT : SVMX__UNFIT;
+    if (now == SVMX__UNFIT) svmx__refusal_note(device, op, made->verdict, made->reason);
+    /* release: pairs with the acquire of svmx__fitness_of */
     while (before != SVMX__QUARANTINED &&
-           !atomic_compare_exchange_weak_explicit(fitness, &before, now, memory_order_relaxed, memory_order_relaxed)) {
+           !atomic_compare_exchange_weak_explicit(fitness, &before, now, memory_order_release, memory_order_relaxed)) {
     }
     if (made->verdict != SVMX_OK) announce(device, op, made->verdict, made->reason);
 }

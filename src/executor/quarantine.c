@@ -6,29 +6,47 @@
  * a driver that miscompiles does so again. What a device on host memory has is not kept: it has no driver that could
  * change, and the self-test meets it again. Nor is an operation of a program's own, whose name says nothing.
  *
+ * Beside them stand the reasons why a device was refused other operations, for svmx_device_op_get: these end with a rebuilt
+ * device, and are never kept.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Without memory it holds without its reason. */
+static void push(_Atomic(struct svmx__quarantined *) *list, const struct svmx__op *op, enum svmx_status verdict,
+                 const char *reason) {
+    struct svmx__quarantined *made = calloc(1, sizeof *made);
+    if (!made) return;
+    made->op = op;
+    made->verdict = verdict;
+    (void)snprintf(made->reason, sizeof made->reason, "%s", reason);
+    made->next = atomic_load_explicit(list, memory_order_relaxed);
+    /* release: pairs with the acquire of svmx__quarantine_of and of find */
+    while (
+        !atomic_compare_exchange_weak_explicit(list, &made->next, made, memory_order_release, memory_order_relaxed)) {
+    }
+}
+
+/* The last that was noted of an operation, or NULL. */
+static const struct svmx__quarantined *find(const _Atomic(struct svmx__quarantined *) *list,
+                                            const struct svmx__op *op) {
+    const struct svmx__quarantined *at = atomic_load_explicit(list, memory_order_acquire);
+    while (at && at->op != op) at = at->next;
+    return at;
+}
 
 /* false: it was there already. */
 static bool add(struct svmx__device *device, const struct svmx__op *op, const char *reason) {
-    /* relaxed: one thread gets to publish it */
-    if (atomic_exchange_explicit(&device->fitness[op->id], SVMX__QUARANTINED, memory_order_relaxed) ==
-        SVMX__QUARANTINED)
-        return false;
-    struct svmx__quarantined *made = calloc(1, sizeof *made);
-    if (!made) return true; /* it holds without its reason */
-    made->op = op;
-    (void)snprintf(made->reason, sizeof made->reason, "%s", reason);
-    made->next = atomic_load_explicit(&device->quarantined, memory_order_relaxed);
-    /* release: pairs with the acquire of svmx__quarantine_of */
-    while (!atomic_compare_exchange_weak_explicit(&device->quarantined, &made->next, made, memory_order_release,
-                                                  memory_order_relaxed)) {
-    }
-    return true;
+    if (atomic_load_explicit(&device->fitness[op->id], memory_order_relaxed) == SVMX__QUARANTINED) return false;
+    if (!find(&device->quarantined, op)) push(&device->quarantined, op, SVMX_ERR_WRONG_RESULT, reason);
+    /* release: pairs with the acquire of svmx__fitness_of, which then finds the reason. One thread gets to publish it */
+    return atomic_exchange_explicit(&device->fitness[op->id], SVMX__QUARANTINED, memory_order_release) !=
+           SVMX__QUARANTINED;
 }
 
 void svmx__quarantine(struct svmx__device *device, const struct svmx__op *op, const char *reason) {
@@ -58,11 +76,40 @@ const struct svmx__quarantined *svmx__quarantine_of(const struct svmx__device *d
     return atomic_load_explicit(&device->quarantined, memory_order_acquire);
 }
 
-void svmx__quarantine_free(struct svmx__device *device) {
-    struct svmx__quarantined *at = atomic_load_explicit(&device->quarantined, memory_order_relaxed);
+/* The same reason again, as of a device that was rebuilt, is there already: the list stays as long as there are reasons. */
+void svmx__refusal_note(struct svmx__device *device, const struct svmx__op *op, enum svmx_status verdict,
+                        const char *reason) {
+    const struct svmx__quarantined *last = find(&device->refused, op);
+    if (!last || last->verdict != verdict || strcmp(last->reason, reason) != 0)
+        push(&device->refused, op, verdict, reason);
+}
+
+uint32_t svmx__fitness_of(const struct svmx__device *device, const struct svmx__op *op,
+                          const struct svmx__quarantined **why) {
+    /* acquire: pairs with the release of judge: the reason was noted before */
+    const uint8_t fitness = atomic_load_explicit(&device->fitness[op->id], memory_order_acquire);
+    *why = NULL;
+    if (fitness == SVMX__QUARANTINED) {
+        *why = find(&device->quarantined, op);
+        return SVMX_FITNESS_QUARANTINED;
+    }
+    if (fitness == SVMX__UNFIT) {
+        *why = find(&device->refused, op);
+        return *why && (*why)->verdict == SVMX_ERR_UNSUPPORTED ? SVMX_FITNESS_UNSUPPORTED : SVMX_FITNESS_FAILED;
+    }
+    return fitness == SVMX__FIT || svmx__is_reference(device) ? SVMX_FITNESS_PROVED : SVMX_FITNESS_UNTRIED;
+}
+
+static void free_list(_Atomic(struct svmx__quarantined *) *list) {
+    struct svmx__quarantined *at = atomic_load_explicit(list, memory_order_relaxed);
     while (at) {
         struct svmx__quarantined *next = at->next;
         free(at);
         at = next;
     }
+}
+
+void svmx__quarantine_free(struct svmx__device *device) {
+    free_list(&device->quarantined);
+    free_list(&device->refused);
 }

@@ -4,7 +4,7 @@
  *   definition -> looked at and copied (ops/custom.c) -> tried here -> numbered and seen by all (ops/operations.c)
  *
  * Tried means: known answers come out of `run`, examples pass `check`, and `run` writes the same bytes twice, all of
- * them. What is wrong here would be wrong on every device and only show as "off"; so it is refused at once, with a
+ * them, the second time in pieces if it is elementwise. What is wrong here would be wrong on every device and only show as "off"; so it is refused at once, with a
  * word. Devices prove themselves later, as for any operation (selftest.c). Any thread, at any time; no lock is held
  * while functions of the program run.
  *
@@ -13,6 +13,7 @@
 #include "executor/executor.h"
 
 #include "ops/custom.h"
+#include "ops/items.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,29 @@ static void fill_outputs(const struct svmx__op *op, const struct svmx_slot *slot
         if (slots[i].bytes) memset(address(&slots[i]), byte, (size_t)slots[i].bytes);
 }
 
+/* Runs an elementwise operation piece by piece; element `count` is behind the last. */
+static void run_pieces(const struct svmx__op *op, const struct svmx_slot *slots, uint64_t count) {
+    const uint64_t bytes = svmx__item_bytes(&op->params[0]);
+    for (uint64_t at = 0, length = 1; at < count; at += length, length = length * 3 + 1) {
+        struct svmx_slot piece[SVMX__MAX_PARAMS];
+        if (length > count - at) length = count - at;
+        for (uint32_t i = 0; i < op->param_count; i++) {
+            piece[i] = slots[i];
+            if (op->params[i].shape == SVMX_SCALAR) continue;
+            piece[i] = (struct svmx_slot){slots[i].at + at * bytes, length * bytes};
+        }
+        svmx__reference_run(op, piece);
+    }
+}
+
+/* Once more over other bytes; an elementwise operation in pieces. */
+static void run_again(const struct svmx__op *op, const struct svmx_slot *slots) {
+    if (op->elementwise)
+        run_pieces(op, slots, slots[0].bytes / svmx__item_bytes(&op->params[0]));
+    else
+        svmx__reference_run(op, slots);
+}
+
 /* Runs twice over different bytes: what is not written, or not the same every time, shows. */
 static enum svmx_status run_twice(const struct svmx__op *op, struct svmx_slot *slots, struct svmx__text *why) {
     enum svmx_status status = SVMX_OK;
@@ -112,12 +136,12 @@ static enum svmx_status run_twice(const struct svmx__op *op, struct svmx_slot *s
         fill_outputs(op, slots, 0x00);
         fill_outputs(op, again, 0xff);
         svmx__reference_run(op, slots);
-        svmx__reference_run(op, again);
+        run_again(op, again);
         for (uint32_t i = 0; i < op->param_count && is_output(op, i) && status == SVMX_OK; i++)
             if (slots[i].bytes && memcmp(address(&slots[i]), address(&again[i]), (size_t)slots[i].bytes) != 0)
-                status =
-                    svmx__fail(why, SVMX_ERR_WRONG_RESULT,
-                               "run does not write all of '%s', or not the same bytes every time", op->params[i].name);
+                status = svmx__fail(why, SVMX_ERR_WRONG_RESULT,
+                                    "run does not write all of '%s', or not the same bytes every time%s",
+                                    op->params[i].name, op->elementwise ? ", in pieces and as a whole" : "");
     }
     free_outputs(op, again);
     return status;

@@ -10,7 +10,8 @@
  *
  * Who gets none: devices on cores that another one of them computes on, since they do not add up; a device with which the CPU
  * would be done sooner with such a chunk (it is below the crossover); one whose memory a chunk does not fit into. Tasks stay
- * whole, but for those of operations whose items are independent, where there are few. Results that the library keeps stay
+ * whole, but for those of operations whose items are independent, where there are few; a chunk that is too small because of
+ * that goes with the next, so that nobody has one below its crossover. Results that the library keeps stay
  * together, and so do inputs in its memory, which a device would copy as a whole for each chunk.
  *
  * Called by pipeline.c while no part of the level is under way.
@@ -115,14 +116,17 @@ static bool is_ready(const struct svmx_executor *executor, const struct svmx__pa
     return svmx__route_is_ready(executor, part->op->id, bucket, device);
 }
 
+/* Is a chunk that takes `ns` on a device better left to the CPU, which takes `cpu_ns` for it? */
+static bool is_below_crossover(const struct svmx_executor *executor, uint32_t device, double ns, double cpu_ns) {
+    return !(executor->cpus >> device & 1) && cpu_ns > 0 && cpu_ns < executor->choices.margin * ns;
+}
+
 /* What a chunk takes on a device, or 0 if it gets none. */
 static double taker_ns(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t device,
                        uint32_t chunks, double cpu_ns) {
     const double ns = chunk_ns(executor, part, device, chunks);
     if (ns <= 0 || !fits(&executor->devices[device], load_of(part, chunks).bytes)) return 0;
-    const bool below_crossover =
-        !(executor->cpus >> device & 1) && cpu_ns > 0 && cpu_ns < executor->choices.margin * ns;
-    return below_crossover ? 0 : ns;
+    return is_below_crossover(executor, device, ns, cpu_ns) ? 0 : ns;
 }
 
 static void weigh(const struct svmx_executor *executor, const struct svmx__part *part, uint32_t mask, uint32_t chunks,
@@ -229,44 +233,86 @@ static struct svmx__cut *make_room(struct svmx_batch *batch, uint32_t tasks, uin
     return NULL;
 }
 
-/* The chunks of one device, as one share of the cut. `number` counts chunks that are made, `planned` those of the plan: tasks
- * that stay whole leave some of them empty. */
-static void make_share(struct svmx__cut *cut, const struct plan *plan, const struct svmx__taker *taker,
-                       bool within_tasks, uint32_t *planned, uint32_t *number, struct svmx__room *room) {
+/* Where chunks are cut off, and whose they are. */
+struct layout {
+    uint64_t ends[SVMX__MAX_CHUNKS];
+    uint32_t takers[SVMX__MAX_CHUNKS]; /* number in the plan */
+    uint32_t count;
+    bool within_tasks;
+};
+
+static uint64_t units_between(const struct svmx__part *part, uint64_t begin, uint64_t end, bool within_tasks) {
+    return within_tasks ? end - begin : part->first_unit[end] - part->first_unit[begin];
+}
+
+/* Is a chunk large enough for everybody who gets some? Whoever has nothing left to do may take any of them. */
+static bool suits_all(const struct svmx_executor *executor, const struct svmx__part *part, const struct plan *plan,
+                      uint64_t units) {
+    if (!units) return false;
+    const uint64_t like = part->units / units;
+    const uint32_t chunks = like < UINT32_MAX ? (uint32_t)like : UINT32_MAX;
+    const double cpu_ns = on_cpu_ns(executor, part, chunks);
+    for (uint32_t i = 0; i < plan->taker_count; i++) {
+        const uint32_t d = plan->takers[i].device;
+        if (plan->takers[i].chunks && is_below_crossover(executor, d, chunk_ns(executor, part, d, chunks), cpu_ns))
+            return false;
+    }
+    return true;
+}
+
+/* Tasks that stay whole leave some chunks empty and some small: those of next to nothing go with the one behind, or before. */
+static void lay_out(const struct svmx_executor *executor, const struct svmx__part *part, const struct plan *plan,
+                    struct layout *layout) {
+    uint64_t begin = 0, end = 0;
+    uint32_t planned = 0;
+    layout->count = 0;
+    for (uint32_t i = 0; i < plan->taker_count; i++)
+        for (uint32_t c = 0; c < plan->takers[i].chunks; c++) {
+            end = svmx__cut_begin(part, plan->chunks, ++planned, layout->within_tasks);
+            if (end == begin || !suits_all(executor, part, plan, units_between(part, begin, end, layout->within_tasks)))
+                continue;
+            layout->ends[layout->count] = begin = end;
+            layout->takers[layout->count++] = i;
+        }
+    if (layout->count) layout->ends[layout->count - 1] = end;
+}
+
+/* The chunks of one device, as one share of the cut. `number` counts chunks that are made. */
+static void make_share(struct svmx__cut *cut, const struct plan *plan, uint32_t at, const struct layout *layout,
+                       uint32_t *number, struct svmx__room *room) {
     struct svmx_batch *batch = cut->batch;
-    const struct svmx__part *whole = &cut->whole;
+    const struct svmx__taker *taker = &plan->takers[at];
     struct svmx__share *share = &cut->shares[cut->share_count];
     *share = (struct svmx__share){.cut = cut,
                                   .device = &batch->executor->devices[taker->device],
                                   .chunk_ns = taker->chunk_ns,
                                   .next = *number,
                                   .end = *number};
-    for (uint32_t i = 0; i < taker->chunks; i++, ++*planned) {
-        const uint64_t begin = svmx__cut_begin(whole, plan->chunks, *planned, within_tasks),
-                       end = svmx__cut_begin(whole, plan->chunks, *planned + 1, within_tasks);
-        if (begin == end) continue;
+    for (; *number < layout->count && layout->takers[*number] == at; share->end = ++*number) {
         struct svmx__part *chunk = &batch->parts[*number ? cut->first + *number - 1 : cut->at];
-        *chunk = *whole;
-        svmx__lay(chunk, begin, end, within_tasks, room);
+        *chunk = cut->whole;
+        svmx__lay(chunk, *number ? layout->ends[*number - 1] : 0, layout->ends[*number], layout->within_tasks, room);
         send_to(chunk, taker->device);
-        share->end = ++*number;
     }
     cut->share_count += share->end > share->next;
 }
 
 static uint32_t cut_part(struct svmx_batch *batch, uint32_t at, const struct plan *plan) {
     const struct svmx__part *part = &batch->parts[at];
-    const bool within_tasks = part->task_count < FEW_TASKS * plan->chunks && svmx__cuts_within(part) >= plan->chunks;
-    struct svmx__cut *cut = make_room(batch, part->task_count, part->op->param_count, plan->chunks, within_tasks);
+    struct layout layout = {.within_tasks =
+                                part->task_count < FEW_TASKS * plan->chunks && svmx__cuts_within(part) >= plan->chunks};
+    lay_out(batch->executor, part, plan, &layout);
+    if (layout.count < 2 || layout.takers[0] == layout.takers[layout.count - 1]) return 0; /* nobody to share with */
+    struct svmx__cut *cut =
+        make_room(batch, part->task_count, part->op->param_count, layout.count, layout.within_tasks);
     if (!cut) return 0;
     struct svmx__room room = {cut->slots, cut->units};
-    uint32_t planned = 0, number = 0;
+    uint32_t number = 0;
     cut->whole = batch->parts[at];
     cut->at = at;
     cut->first = batch->part_count;
     svmx__unchoose(&batch->executor->choices, &cut->whole.answer);
-    for (uint32_t i = 0; i < plan->taker_count; i++)
-        make_share(cut, plan, &plan->takers[i], within_tasks, &planned, &number, &room);
+    for (uint32_t i = 0; i < plan->taker_count; i++) make_share(cut, plan, i, &layout, &number, &room);
     batch->part_count += number - 1;
     return number;
 }

@@ -133,7 +133,7 @@ static void write_commands(struct svmx__part *part, const struct arena_sizes *si
     dispatch.slots = part->staging_in->host;
     dispatch.first_unit =
         (const uint64_t *)(const void *)(dispatch.slots + (size_t)part->task_count * part->layout->slot_count);
-    svmx__guard_lay(part);
+    part->command_count += (uint32_t)svmx__guard_lay(part, part->commands + part->command_count);
     write_inputs(part, sizes, &dispatch);
     dispatch.outputs = span(shares(part) ? part->staging_out : part->outputs, 0, sizes->out);
     dispatch.scratch = span(part->scratch, 0, scratch_bytes);

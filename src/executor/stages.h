@@ -68,5 +68,7 @@ bool svmx__was_launched(const struct svmx__part *part);
 void svmx__learn_whole(struct svmx__part *whole);
 /* The sum of what a device's clock says of a launch that took run_ns; 0: it is not to be believed. */
 uint64_t svmx__device_time(const struct svmx_timing *timing, uint64_t run_ns);
+/* The same, and the device is known by it from then on (svmx_device.clock). */
+uint64_t svmx__device_clock(struct svmx__device *device, const struct svmx_timing *timing, uint64_t run_ns);
 
 #endif

@@ -108,6 +108,8 @@ static void caches_json(struct json *json, const struct svmx_stats *stats) {
     number(json, "bytes", stats->pool_bytes);
     number(json, "bytes_peak", stats->pool_bytes_peak);
     number(json, "refusals", stats->pool_refusals);
+    number(json, "allocs_refused", stats->allocs_refused);
+    number(json, "allocs_late", stats->allocs_late);
     close(json, '}');
     cache_json(json, "disk", stats->cache_hits, stats->cache_misses, stats->cache_evicted);
     number(json, "stored", stats->cache_stored);

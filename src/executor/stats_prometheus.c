@@ -51,11 +51,12 @@ static void value(struct svmx__out *out, uint64_t count, double scale) {
 #define OF_EXECUTOR(name, type, help, field, scale, label)                                                             \
     { name, type, help, offsetof(struct svmx_stats, field), scale, label }
 static const char hits[] = "svmx_cache_hits_total", misses[] = "svmx_cache_misses_total",
-                  evictions[] = "svmx_cache_evictions_total";
+                  evictions[] = "svmx_cache_evictions_total", plain[] = "svmx_allocs_plain_total";
 static const char fallbacks[] = "svmx_fallbacks_total",
                   fallbacks_help[] = "Parts that a device failed and another one redid, by reason.";
 static const char hits_help[] = "Found in a cache: compiled pipelines, layouts, staging memory, files on disk.";
 static const char misses_help[] = "Not found in a cache.", evictions_help[] = "Removed to make room for others.";
+static const char plain_help[] = "How often svmx_batch_alloc gave plain memory instead of a device's.";
 
 static const struct family of_executor[] = {
     OF_EXECUTOR("svmx_batches_total", "counter", "Batches that were run.", batches, AS_COUNTS, NULL),
@@ -94,6 +95,8 @@ static const struct family of_executor[] = {
                 AS_COUNTS, NULL),
     OF_EXECUTOR("svmx_pool_refusals_total", "counter", "How often a device had no memory for its pool.", pool_refusals,
                 AS_COUNTS, NULL),
+    OF_EXECUTOR(plain, "counter", plain_help, allocs_refused, AS_COUNTS, "reason=\"refused\""),
+    OF_EXECUTOR(plain, "counter", plain_help, allocs_late, AS_COUNTS, "reason=\"late\""),
     OF_EXECUTOR("svmx_route_probe_seconds_total", "counter", "Time lost by trying devices.", probe_ns, NS_PER_S, NULL),
     OF_EXECUTOR("svmx_route_drifts_total", "counter", "How often a device changed its speed for good.", drifts,
                 AS_COUNTS, NULL),

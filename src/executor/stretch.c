@@ -80,7 +80,8 @@ static enum svmx_status acquire(struct svmx__part *head, enum svmx_memory_kind k
 enum {
     BY_KERNELS = SVMX_USAGE_KERNEL_READ | SVMX_USAGE_KERNEL_WRITE,
     BY_HOST = SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE,
-    BY_COPIES = SVMX_USAGE_COPY_SOURCE | SVMX_USAGE_COPY_TARGET
+    BY_COPIES = SVMX_USAGE_COPY_SOURCE | SVMX_USAGE_COPY_TARGET,
+    BY_GUARDS = SVMX_USAGE_COPY_TARGET /* they are filled */
 };
 
 /* The first part holds it all: in staging_in what the host writes, in staging_out what it reads, in inputs the memory on the
@@ -99,13 +100,16 @@ static enum svmx_status acquire_all(struct svmx__part *head, uint64_t scratch_by
         if (batch->uses[i].upload)
             stretch->upload_bytes += svmx__align(batch->uses[i].buffer->bytes, stretch->alignment);
     if (svmx__stretch_shares(head)) {
-        status = acquire(head, SVMX_MEMORY_STAGING, BY_KERNELS | BY_HOST, stretch->arena_bytes, &head->staging_in);
+        status = acquire(head, SVMX_MEMORY_STAGING, BY_KERNELS | BY_HOST | BY_GUARDS, stretch->arena_bytes,
+                         &head->staging_in);
     } else {
         status = acquire(head, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_WRITE | SVMX_USAGE_COPY_SOURCE,
-                         stretch->results_at + stretch->upload_bytes, &head->staging_in);
+                         stretch->passing_at + stretch->upload_bytes, &head->staging_in);
         if (status == SVMX_OK)
-            status = acquire(head, SVMX_MEMORY_STAGING, SVMX_USAGE_HOST_READ | SVMX_USAGE_COPY_TARGET,
-                             stretch->passing_at - stretch->results_at + stretch->checkpoint_bytes, &head->staging_out);
+            status =
+                acquire(head, SVMX_MEMORY_STAGING, BY_HOST | SVMX_USAGE_COPY_TARGET, /* written: guards */
+                        svmx__align(svmx__stretch_back_bytes(stretch), stretch->alignment) + stretch->checkpoint_bytes,
+                        &head->staging_out);
         if (status == SVMX_OK && !in_heap)
             status = acquire(head, SVMX_MEMORY_DEVICE, BY_KERNELS | BY_COPIES, stretch->arena_bytes, &head->inputs);
     }
@@ -179,7 +183,7 @@ static enum svmx_status stage_all(struct svmx__part *head, struct svmx__commands
 
 /* Results are found as they were placed, not by the table: that is a device's to spoil. */
 struct take {
-    unsigned char *from; /* the first result */
+    unsigned char *from; /* the memory that they are in */
     uint64_t at, checkpoint_at, copied_bytes;
     uint32_t alignment;
     bool stays; /* some are left where they are */
@@ -208,8 +212,11 @@ void svmx__stretch_take(struct svmx__part *head) {
     struct svmx__staging **held = svmx__stretch_shares(head) ? &head->staging_in : &head->staging_out;
     settle_buffers(head);
     if (!*held) return;
-    struct take take = {.from = (unsigned char *)(*held)->host + (svmx__stretch_shares(head) ? stretch->results_at : 0),
-                        .checkpoint_at = stretch->passing_at - stretch->results_at,
+    const uint64_t back = svmx__stretch_back_bytes(stretch);
+    const uint64_t skipped = svmx__stretch_shares(head) || !back ? 0 : svmx__stretch_back_at(stretch);
+    struct take take = {.from = (*held)->host,
+                        .at = svmx__stretch_shares(head) || back ? stretch->results_at - skipped : 0,
+                        .checkpoint_at = svmx__align(back, stretch->alignment),
                         .alignment = stretch->alignment};
     (void)svmx__stretch_visit(head->batch, take_slot, &take);
     head->copied_bytes += take.copied_bytes;

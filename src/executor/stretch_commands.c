@@ -61,11 +61,11 @@ static void push_launches(struct svmx__commands *list, const struct svmx__part *
 }
 
 /* Tables and inputs, and buffers that are not there yet. */
-static void push_uploads(struct svmx__commands *list, const struct svmx__part *head) {
+static void push_uploads(struct svmx__commands *list, struct svmx__part *head) {
     const struct svmx_batch *batch = head->batch;
     const struct svmx__stretch *stretch = &batch->stretch;
     struct svmx_memory *from = head->staging_in->memory, *to = svmx__stretch_work(head)->memory;
-    uint64_t at = stretch->results_at;
+    uint64_t at = stretch->passing_at;
     push_copy(list, SVMX_COMMAND_COPY_IN, (struct svmx_span){from, 0, at}, (struct svmx_span){to, stretch->base, at});
     for (uint32_t i = 0; i < batch->use_count; i++) {
         const struct svmx__use *use = &batch->uses[i];
@@ -75,6 +75,7 @@ static void push_uploads(struct svmx__commands *list, const struct svmx__part *h
                   (struct svmx_span){to, use->buffer->copies[head->device->id].at, bytes});
         at += svmx__align(bytes, stretch->alignment);
     }
+    list->count += svmx__guard_lay(head, list->commands + list->count);
     push_barrier(list);
 }
 
@@ -110,12 +111,12 @@ static bool push_checkpoint(void *user, struct svmx__part *part, uint32_t number
 
 static void push_readbacks(struct svmx__commands *list, struct svmx__part *head) {
     const struct svmx__stretch *stretch = &head->batch->stretch;
-    const uint64_t back = stretch->passing_at - stretch->results_at;
-    struct checkpoint checkpoint = {list, head, back};
+    const uint64_t back_at = svmx__stretch_back_at(stretch), back = svmx__stretch_back_bytes(stretch);
+    struct checkpoint checkpoint = {list, head, svmx__align(back, stretch->alignment)};
     push_barrier(list);
     const size_t before = list->count;
     push_copy(list, SVMX_COMMAND_COPY_OUT,
-              (struct svmx_span){svmx__stretch_work(head)->memory, stretch->base + stretch->results_at, back},
+              (struct svmx_span){svmx__stretch_work(head)->memory, stretch->base + back_at, back},
               (struct svmx_span){head->staging_out->memory, 0, back});
     if (stretch->checkpoint_bytes) (void)svmx__stretch_visit(head->batch, push_checkpoint, &checkpoint);
     head->readbacks = (uint32_t)(list->count - before);
@@ -127,13 +128,16 @@ enum svmx_status svmx__stretch_commands(struct svmx__part *head, struct svmx__co
     const uint32_t parts = batch->level_start[stretch->to] - batch->level_start[stretch->from];
     size_t views = 0;
     for (uint32_t i = 0; i < batch->use_count; i++) views += 1 + batch->uses[i].written;
-    if (!svmx__grow((void **)&batch->chain_commands, &batch->chain_command_capacity, 2 * (size_t)parts + 4 + views,
-                    sizeof *batch->chain_commands)) {
+    if (!svmx__grow((void **)&batch->chain_commands, &batch->chain_command_capacity,
+                    2 * (size_t)parts + 4 + SVMX__GUARD_COMMANDS + views, sizeof *batch->chain_commands)) {
         (void)snprintf(head->reason, sizeof head->reason, "no memory for commands");
         return SVMX_ERR_MEMORY;
     }
     *list = (struct svmx__commands){.commands = batch->chain_commands};
-    if (!svmx__stretch_shares(head)) push_uploads(list, head);
+    if (svmx__stretch_shares(head))
+        list->count += svmx__guard_lay(head, list->commands);
+    else
+        push_uploads(list, head);
     push_launches(list, head);
     if (!svmx__stretch_shares(head) && head->staging_out) push_readbacks(list, head);
     return SVMX_OK;

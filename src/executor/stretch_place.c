@@ -3,8 +3,11 @@
  *
  * Kernels take offsets into one memory, so all of a stretch lies in one, which is bound as inputs and as outputs:
  *
- *   [table of a part] ... [input from outside] ... [result that is read back] ... [result that passes] ...
- *    <---------------- copied in ---------------->  <------ copied out ------->
+ *   [table of a part] ... [input from outside] ... [result that passes] ... [guard][result that is read back] ... [guard]
+ *    <---------------- copied in ---------------->                           <---------------- copied out -------------->
+ *
+ * So a kernel that writes behind what passes, or before or behind what is read back, is found out (guard.c), and in
+ * one copy. One that writes before the first result that passes is not.
  *
  * Where tasks name buffers, that memory lies behind them in the heap of the device (buffer.h), and kernels read and write
  * them where they are; what is written there comes back behind the other results. Tasks are taken in the order in which they
@@ -76,6 +79,7 @@ static void see(struct last *last, uintptr_t at, uint64_t bytes, uint64_t to) {
 
 struct sizes {
     uint64_t in, read_back, passing, to_buffers; /* tables are in `in` */
+    uint64_t read_back_end, passing_end;         /* where the last of them ends */
     uint64_t alignment;
     struct last last;
 };
@@ -95,12 +99,29 @@ static bool measure_slot(void *user, struct svmx__part *part, uint32_t task, uin
         if (seen_before(&sizes->last, from, bytes)) return true;
         see(&sizes->last, from, bytes, 0);
     }
+    if (place == SVMX__LOT_READ_BACK && bytes) sizes->read_back_end = sizes->read_back + bytes;
+    if (place == SVMX__LOT_PASSING && bytes) sizes->passing_end = sizes->passing + bytes;
     return svmx__add(*sums[place], svmx__align(bytes, sizes->alignment), sums[place]);
 }
 
 uint64_t svmx__stretch_alignment(const struct svmx__part *head) {
     const uint64_t devices = head->layout->alignment;
     return devices > SVMX__RESULT_ALIGNMENT ? devices : SVMX__RESULT_ALIGNMENT;
+}
+
+/* What is read back, between its guards, behind what passes. */
+static bool place_results(struct svmx__stretch *stretch, const struct sizes *sizes, uint64_t guard_bytes) {
+    const uint64_t guards = 2 * (guard_bytes + sizes->alignment);
+    uint64_t most;
+    if (!svmx__add(sizes->in, sizes->passing, &most) || !svmx__add(most, sizes->read_back, &most) ||
+        !svmx__add(most, guards, &most))
+        return false;
+    stretch->guard_at = sizes->in + sizes->passing_end;
+    stretch->results_bytes = sizes->read_back_end;
+    stretch->results_at = svmx__align(stretch->guard_at + (stretch->results_bytes ? guard_bytes : 0), sizes->alignment);
+    stretch->arena_bytes = stretch->results_at;
+    if (stretch->results_bytes) stretch->arena_bytes += stretch->results_bytes + guard_bytes;
+    return true;
 }
 
 bool svmx__stretch_measure(struct svmx__part *head) {
@@ -116,10 +137,9 @@ bool svmx__stretch_measure(struct svmx__part *head) {
     stretch->alignment = (uint32_t)sizes.alignment;
     stretch->inputs_at = sizes.in;
     if (!svmx__stretch_visit(batch, measure_slot, &sizes)) return false;
-    stretch->results_at = sizes.in;
+    stretch->passing_at = sizes.in;
     stretch->checkpoint_bytes = sizes.to_buffers;
-    return svmx__add(sizes.in, sizes.read_back, &stretch->passing_at) &&
-           svmx__add(stretch->passing_at, sizes.passing, &stretch->arena_bytes);
+    return place_results(stretch, &sizes, head->layout->guard_bytes);
 }
 
 /* ---- filling ----------------------------------------------------------------------------------------------------- */
@@ -201,7 +221,7 @@ void svmx__stretch_fill(struct svmx__part *head) {
     (void)svmx__stretch_visit(batch, fill_slot, &fill);
     for (uint32_t i = 0; (part = svmx__stretch_part(batch, i)); i++)
         if (!svmx__is_behind_in_run(part)) fill_units(fill.to, part);
-    uint64_t at = stretch->results_at;
+    uint64_t at = stretch->passing_at;
     for (uint32_t i = 0; i < batch->use_count; i++) {
         const struct svmx__use *use = &batch->uses[i];
         if (!use->upload) continue;

@@ -57,8 +57,18 @@ static inline struct svmx__use *svmx__view_use(const struct svmx_batch *batch, c
 }
 
 /* That kernels work in. */
-static inline const struct svmx__staging *svmx__stretch_work(const struct svmx__part *head) {
+static inline struct svmx__staging *svmx__stretch_work(const struct svmx__part *head) {
     return svmx__stretch_shares(head) ? head->staging_in : head->inputs ? head->inputs : head->life->heap.memory;
+}
+
+/* The first byte that is read back. Copies begin at aligned places, guards where what passes ends. */
+static inline uint64_t svmx__stretch_back_at(const struct svmx__stretch *stretch) {
+    return stretch->guard_at / stretch->alignment * stretch->alignment;
+}
+
+/* So many are, from there on; rounded up, what is written in buffers comes behind them in staging_out. */
+static inline uint64_t svmx__stretch_back_bytes(const struct svmx__stretch *stretch) {
+    return stretch->arena_bytes - (stretch->results_bytes ? svmx__stretch_back_at(stretch) : stretch->arena_bytes);
 }
 
 /* What an argument of a task is to the stretch. */

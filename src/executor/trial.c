@@ -46,7 +46,7 @@ static void run(struct svmx__racer *racer, struct svmx__part part, struct svmx__
     }
     const uint64_t host_ns = svmx__clock_since(part.done_ns, part.dispatch_ns);
     note(&racer->host_ns, host_ns);
-    if (svmx__device_time(&part.timing, host_ns)) note(&racer->device_ns, part.timing.compute_ns);
+    if (svmx__device_clock(part.device, &part.timing, host_ns)) note(&racer->device_ns, part.timing.compute_ns);
 }
 
 /* false: the race is over, since the device is gone, or too small for the example. */

@@ -4,8 +4,12 @@
  *   together = one setup + the sum of computing + bytes that cross its ends
  *   apart    = the sum of what the best device takes for each part by itself
  *
+ * Links that are one pass over memory count as that on both sides: behind the first each takes as much of its computing as it
+ * has of its memory still to go through (fused_share).
+ *
  * From the level at hand on, levels are added as long as the device serves all their parts; of all ends the one is taken
- * that saves most, if that is more than the margin of a choice. Where the policy leaves one device only, the longest
+ * that saves most, if that is more than the margin of a choice; where all of it would go to that device anyhow, and buffers
+ * are to stay there, it need not save anything now: the next batch finds them. Where the policy leaves one device only, the longest
  * stretch is taken unweighed. Only what was measured is weighed: single parts are tried first, by choice.c. See stretch.h.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,12 +18,14 @@
 
 #include "base/alloc.h"
 #include "executor/executor.h"
+#include "ops/chain_f32.h"
 #include <string.h>
 
-enum {
-    MOST_LEVELS = 64, /* of a stretch: what is longer is several of them */
-    FUSED_IN_TWO = 2  /* a link of a fused chain takes about half of what it takes alone: bench `chains` */
-};
+enum { MOST_LEVELS = 64 }; /* of a stretch: what is longer is several of them */
+
+/* What a link takes at least of what it takes alone: its arithmetic is left where all of its memory is saved. Chains of `bench
+ * chains` are faster than this says. */
+static const double FUSED_LEAST = 0.25;
 
 /* ---- levels ------------------------------------------------------------------------------------------------------ */
 
@@ -59,6 +65,7 @@ struct sum {
     double compute_ns, setup_ns;
     double transfer_ns, transfer_bytes; /* of its parts by themselves: what a byte takes */
     double apart_ns;
+    bool elsewhere;          /* some part would go to another device by itself */
     uint64_t crossing_bytes; /* in from outside, and out for good */
     uint64_t last_bytes;     /* results of the last level that pass: they come out too, if it ends there */
     uint64_t arena_bytes;
@@ -81,28 +88,56 @@ static float least_of(const float *costs, uint32_t mask) {
     return least;
 }
 
-/* What the part takes on the best device by itself; 0: not known. */
-static double apart_ns(const struct svmx__part *part) {
+/* Whether a part is a link behind its feeder, where links are one pass. */
+static bool is_link(const struct svmx__part *part) {
+    const struct svmx_batch *batch = part->batch;
+    return part->feeder < batch->part_count && part->op->elementwise &&
+           batch->parts[part->feeder].next == (uint32_t)(part - batch->parts);
+}
+
+/* How much of what it takes alone a link takes behind another: what passes from one to the next is not in memory. */
+static double fused_share(const struct svmx__part *link) {
+    const double alone = (double)(link->bytes_in + link->bytes_out),
+                 saved = (double)(link->taken_bytes + link->passing_bytes);
+    const double share = alone > 0 ? (alone - saved) / alone : 1;
+    return share > FUSED_LEAST ? share : FUSED_LEAST;
+}
+
+/* Whether it is a link within the launch of another in a stretch that begins at the level at hand (stretch_runs.c). A kernel
+ * that is not built yet counts: it is asked for when a stretch is run. */
+static bool is_in_launch(const struct svmx__part *part, const struct svmx__device *device) {
+    const struct svmx_batch *batch = part->batch;
+    if (!(device->info.flags & SVMX_DEVICE_LINKS) || part->level == batch->level || !is_link(part)) return false;
+    return svmx__chain_code(part->op) && svmx__chain_code(batch->parts[part->feeder].op) &&
+           svmx__device_serves(device, svmx__op_chain_f32()->id);
+}
+
+/* What the part takes on the best device by itself; 0: not known. *settled: that device,
+ * or UINT32_MAX where it is not the one that choices settled on. */
+static double apart_ns(const struct svmx__part *part, uint32_t *settled) {
     const struct svmx_executor *executor = part->batch->executor;
     float costs[SVMX__ROUTED];
     const uint32_t best =
         svmx__choices_look(&executor->choices, part->op->id, &part->question.load, executor->routed, costs);
+    *settled = UINT32_MAX;
     if (best == UINT32_MAX) return 0;
     if (!svmx__is_in(part->fitting, best)) return (double)least_of(costs, part->fitting);
+    *settled = best;
     const bool fuses = executor->devices[best].info.flags & SVMX_DEVICE_CHAINS;
-    const bool is_link = part->feeder < part->batch->part_count && part->op->elementwise &&
-                         part->batch->parts[part->feeder].next == (uint32_t)(part - part->batch->parts);
-    return (double)costs[best] / (fuses && is_link ? FUSED_IN_TWO : 1);
+    return (double)costs[best] * (fuses && is_link(part) ? fused_share(part) : 1);
 }
 
 /* Adds what a part takes on a device. false: that is not known, or not measured. */
 static bool weigh_part(struct sum *sum, const struct svmx__part *part, uint32_t device) {
+    const struct svmx_executor *executor = part->batch->executor;
     struct svmx__cost cost;
-    const double apart = apart_ns(part);
-    svmx__model_cost(&part->batch->executor->model, part->op->id, device, &part->question.load, &cost);
+    uint32_t settled;
+    const double apart = apart_ns(part, &settled);
+    svmx__model_cost(&executor->model, part->op->id, device, &part->question.load, &cost);
     if (apart <= 0 || cost.kind == SVMX__GUESSED) return false;
     sum->apart_ns += apart;
-    sum->compute_ns += cost.compute_ns;
+    sum->elsewhere = sum->elsewhere || settled != device;
+    sum->compute_ns += cost.compute_ns * (is_in_launch(part, &executor->devices[device]) ? fused_share(part) : 1);
     sum->transfer_ns += cost.transfer_ns;
     sum->transfer_bytes += (double)part->question.load.bytes;
     if (cost.setup_ns > sum->setup_ns) sum->setup_ns = cost.setup_ns;
@@ -163,6 +198,14 @@ static bool add_level(struct svmx_batch *batch, uint32_t level, bool is_free, st
     return !most || sum->arena_bytes < most / 2;
 }
 
+/* Is it worth it? With buffers nothing is risked where each part would go to that device by itself: it is the same launches, what
+ * they copy stays, and what one batch pays the next one saves. */
+static bool pays(const struct svmx_batch *batch, const struct sum *sum, double together_ns, double finish_ns) {
+    const double margin = batch->executor->choices.margin;
+    if (batch->use_count && !sum->elsewhere && together_ns * margin < sum->apart_ns) return true;
+    return finish_ns < sum->apart_ns * margin;
+}
+
 /* The best stretch on a device. false: there is none. */
 static bool weigh_on(struct svmx_batch *batch, uint32_t device, uint32_t end, struct offer *best) {
     const struct svmx__choices *choices = &batch->executor->choices;
@@ -177,8 +220,8 @@ static bool weigh_on(struct svmx_batch *batch, uint32_t device, uint32_t end, st
         offer.together_ns = together_ns(&sum, level + 1 == batch->level_count, resident);
         const double finish_ns = offer.together_ns + (double)svmx__backlog_ns(choices, device);
         offer.saved_ns = sum.apart_ns - finish_ns;
-        const bool pays = finish_ns < sum.apart_ns * choices->margin;
-        if (!is_free && !(pays && (!found || offer.saved_ns > best->saved_ns))) continue;
+        const bool worth_it = pays(batch, &sum, offer.together_ns, finish_ns);
+        if (!is_free && !(worth_it && (!found || offer.saved_ns > best->saved_ns))) continue;
         *best = offer;
         found = true;
     }
@@ -218,13 +261,24 @@ static double least_latency_ns(const struct svmx_executor *executor) {
     return least;
 }
 
-/* Is all of it over before a launch would begin? So it is with most small batches, and asking the model takes longer. */
+/* Is some of what it reads on a device already? */
+static bool is_resident(const struct svmx_batch *batch) {
+    if (!batch->use_count) return false;
+    for (uint32_t mask = batch->executor->owners; mask; mask &= mask - 1)
+        if (resident_bytes(batch, (uint32_t)__builtin_ctz(mask))) return true;
+    return false;
+}
+
+/* Is all of it over before a launch would begin? So it is with most small batches, and asking the model takes longer. What a
+ * launch takes has copies in it, so that nothing is said of data that is there already. */
 static bool is_too_little(struct svmx_batch *batch, uint32_t end) {
+    if (is_resident(batch)) return false;
     const double least = least_latency_ns(batch->executor);
     double sum = 0;
     for (uint32_t i = batch->level_start[batch->level]; i < batch->level_start[end]; i++) {
         const struct svmx__part *part = part_at(batch, i);
-        const double apart = part->policy == SVMX_POLICY_AUTO ? apart_ns(part) : 0;
+        uint32_t settled;
+        const double apart = part->policy == SVMX_POLICY_AUTO ? apart_ns(part, &settled) : 0;
         sum += apart;
         if (apart <= 0 || sum >= least) return false;
     }

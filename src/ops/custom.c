@@ -154,6 +154,28 @@ static enum svmx_status look_at_known(const struct svmx_op_def *def, struct svmx
     return SVMX_OK;
 }
 
+/* What is wrong with an operation that says of itself that it is elementwise, or NULL. */
+static const char *not_elementwise(const struct svmx_op_def *def) {
+    if (def->check || def->shape) return "it has a check or a shape of its own";
+    for (uint32_t i = 0; i < def->param_count; i++) {
+        const struct svmx_param *param = &def->params[i];
+        if (i && param->direction == SVMX_OUT) return "it has more than one output";
+        if (param->shape == SVMX_SCALAR) continue;
+        if (param->shape != SVMX_ARRAY || param->record != 1)
+            return "it takes more than elements of arrays, and scalars";
+        if (svmx__item_bytes(param) != svmx__item_bytes(&def->params[0]))
+            return "its arrays have elements of several sizes";
+    }
+    return NULL;
+}
+
+static enum svmx_status look_at_flags(const struct svmx_op_def *def, struct svmx__text *why) {
+    if (def->flags & ~(uint32_t)SVMX_OP_ELEMENTWISE)
+        return REFUSE("flags is 0x%" PRIx32 ": this version knows SVMX_OP_ELEMENTWISE only", def->flags);
+    const char *wrong = def->flags ? not_elementwise(def) : NULL;
+    return wrong ? REFUSE("flags: SVMX_OP_ELEMENTWISE, but %s", wrong) : SVMX_OK;
+}
+
 /* ---- keeping it ---------------------------------------------------------------------------------------------- */
 
 /* A copy that lives as long as the operation; NULL: no memory. */
@@ -203,6 +225,7 @@ static bool keep_all(struct custom *custom, const struct svmx_op_def *def) {
     custom->user = def->user;
     op->trial_size = def->trial_size;
     op->min_bucket = def->min_bucket;
+    op->elementwise = (def->flags & SVMX_OP_ELEMENTWISE) != 0;
     if (!keep_text(custom, &op->name, def->name) || !keep_text(custom, &op->unit, def->unit ? def->unit : "item") ||
         !keep_text(custom, &op->summary, def->summary ? def->summary : "") || !keep_params(custom, def) ||
         !keep_known(custom, def))
@@ -228,7 +251,7 @@ void svmx__custom_destroy(struct svmx__op *op) {
 
 enum svmx_status svmx__custom_create(const struct svmx_op_def *given, struct svmx__op **op, struct svmx__text *why) {
     static enum svmx_status (*const looks[])(const struct svmx_op_def *, struct svmx__text *) = {
-        look_at_words, look_at_params, look_at_code, look_at_known};
+        look_at_words, look_at_params, look_at_code, look_at_known, look_at_flags};
     struct svmx_op_def copy;
     const struct svmx_op_def *def = &copy;
     enum svmx_status status = copy_def(given, &copy, why);

@@ -69,6 +69,11 @@ SVMX__NAILED(svmx_device_info, alignment, 220);
 SVMX__NAILED(svmx_device_info, memory_bytes, 224);
 SVMX__NAILED(svmx_device_info, max_alloc_bytes, 232);
 SVMX__NAILED(svmx_device_info, max_in_flight, 240);
+SVMX__NAILED(svmx_device_info, max_group, 248); /* ABI 1.3 */
+SVMX__NAILED(svmx_device_info, timer_ns, 252);
+SVMX__NAILED(svmx_device_info, fp32, 256);
+SVMX__NAILED(svmx_device_info, fp64, 260);
+SVMX__NAILED(svmx_device_info, local_bytes, 264);
 
 SVMX__NAILED(svmx_memory_desc, kind, 8);
 SVMX__NAILED(svmx_memory_desc, usage, 12);

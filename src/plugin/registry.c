@@ -245,11 +245,15 @@ static enum svmx_status backend_make(const struct svmx__registry *registry, cons
     return host_make(registry, plugin->name, &backend->host, why);
 }
 
-static void say_ready(const struct svmx__backend *backend, struct svmx__text *reason) {
+static void say_ready(const struct svmx__registry *registry, const struct svmx__backend *backend,
+                      struct svmx__text *reason) {
+    const char *warned = registry->maker.warnings(registry->maker.user, backend->host);
+    const char *between = *warned ? "; " : "";
     if (backend->isolated)
-        svmx__say(reason, "ready, in process %ld of its own", (long)svmx__proxy_process(&backend->instance));
+        svmx__say(reason, "ready, in process %ld of its own%s%s", (long)svmx__proxy_process(&backend->instance),
+                  between, warned);
     else
-        svmx__say(reason, "ready");
+        svmx__say(reason, "ready%s%s", between, warned);
 }
 
 /* Only the core's own lack of memory is an error of this function; what the plugin does goes to the outcome. */
@@ -265,7 +269,7 @@ static enum svmx_status instance_open(struct opening *opening, const struct svmx
     if (outcome->status == SVMX_OK) {
         outcome->verdict = SVMX_LOADED;
         registry->backend_count++;
-        say_ready(backend, &outcome->reason);
+        say_ready(registry, backend, &outcome->reason);
         return SVMX_OK;
     }
     outcome->verdict = outcome->status == SVMX_ERR_UNSUPPORTED ? SVMX_SKIPPED : SVMX_REFUSED;

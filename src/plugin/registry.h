@@ -54,6 +54,8 @@ struct svmx__host_maker {
     void (*release)(void *user, const struct svmx_host *host);
     /* Last error line that the backend logged through this host, or "". */
     const char *(*last_error)(void *user, const struct svmx_host *host);
+    /* What it warned of while it opened, or "": devices that it does not use, mostly. */
+    const char *(*warnings)(void *user, const struct svmx_host *host);
 };
 
 struct svmx__registry_config {

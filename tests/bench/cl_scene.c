@@ -6,6 +6,7 @@
 #include "cl_scene.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,12 +165,41 @@ static bool tasks_are_right(const struct peer_cl_task *tasks, size_t count) {
     return true;
 }
 
-/* In one launch, with one copy back, or none where the device writes into the host's memory. */
-static bool device_answered(const struct cl_scene *scene, const svmx_batch_t *batch) {
+__attribute__((format(printf, 2, 3))) static struct cl_verdict say(bool wrong, const char *format, ...) {
+    struct cl_verdict verdict = {.wrong = wrong};
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(verdict.note, sizeof verdict.note, format, values);
+    va_end(values);
+    return verdict;
+}
+
+/* Why another device answered: what its receipt has, or what is held against the operation on the device. */
+static struct cl_verdict tell_who(const struct cl_scene *scene, const struct svmx_receipt *receipt) {
+    static const char *const words[] = {"not tried", "proved", "not offered", "off", "quarantined"};
+    struct svmx_device_op known = {.size = sizeof known};
+    struct svmx_device who = {.size = sizeof who}, now = {.size = sizeof now};
+    cl_scene_demand(svmx_device_op_get(scene->executor, 0, receipt->op, &known), NULL, "svmx_device_op_get");
+    cl_scene_demand(svmx_device_get(scene->executor, receipt->device, &who), NULL, "svmx_device_get");
+    cl_scene_demand(svmx_device_get(scene->executor, 0, &now), NULL, "svmx_device_get");
+    if (known.fitness > SVMX_FITNESS_PROVED)
+        return say(true, "%s on this driver: %s", words[known.fitness % 5], known.reason);
+    if (*receipt->reason) return say(true, "answered by %s: %s", who.name, receipt->reason);
+    if (!now.usable) return say(true, "answered by %s: the device is given up: %s", who.name, now.health_reason);
+    return say(true, "answered by %s: the router sent it there", who.name);
+}
+
+/* In one launch, with one copy back, or none where the device writes into the host's memory. More are asked for where work is
+ * long, or memory short: on slow devices that is as it should be. */
+struct cl_verdict cl_scene_check(const struct cl_scene *scene, const svmx_batch_t *batch) {
     struct svmx_receipt receipt = {.size = sizeof receipt};
     const uint32_t readbacks = scene->device.flags & SVMX_DEVICE_SHARES_MEMORY ? 0 : 1;
-    return svmx_receipt_count(batch) == 1 && svmx_receipt_get(batch, 0, &receipt) == SVMX_OK && receipt.device == 0 &&
-           receipt.launches == 1 && receipt.readbacks == readbacks;
+    if (svmx_receipt_count(batch) != 1 || svmx_receipt_get(batch, 0, &receipt) != SVMX_OK)
+        return say(true, "it has %u receipts", svmx_receipt_count(batch));
+    if (receipt.device != 0) return tell_who(scene, &receipt);
+    if (receipt.launches == 1 && receipt.readbacks == readbacks) return (struct cl_verdict){.wrong = false};
+    return say(scene->pocl, "%u launches, %u readbacks: %s", receipt.launches, receipt.readbacks,
+               *receipt.reason ? receipt.reason : "cut, since it is expected to take more than 100 ms");
 }
 
 static bool lane_is_right(struct cl_work *work, void (*run)(void *, uint64_t), const struct peer_cl_task *tasks) {
@@ -187,10 +217,17 @@ static bool results_are_right(struct cl_work *work) {
     return true;
 }
 
-bool cl_work_is_right(struct cl_work *work) {
-    if (!lane_is_right(work, cl_run_naive, work->own) || !lane_is_right(work, cl_run_enqueued, work->own)) return false;
-    if (work->shared && !lane_is_right(work, cl_run_shared, work->shared)) return false;
-    if (!lane_is_right(work, cl_run_callers, work->own) || !device_answered(work->scene, work->callers)) return false;
+struct cl_verdict cl_work_check(struct cl_work *work) {
+    if (!lane_is_right(work, cl_run_naive, work->own)) return say(true, "naive use of this driver gives wrong sums");
+    if (!lane_is_right(work, cl_run_enqueued, work->own)) return say(true, "enqueued, this driver gives wrong sums");
+    if (work->shared && !lane_is_right(work, cl_run_shared, work->shared))
+        return say(true, "in shared memory this driver gives wrong sums");
+    if (!lane_is_right(work, cl_run_callers, work->own))
+        return say(true, "the results in the caller's memory are wrong");
+    const struct cl_verdict callers = cl_scene_check(work->scene, work->callers);
+    if (callers.wrong) return callers;
     cl_run_in_place(work, 1);
-    return results_are_right(work) && device_answered(work->scene, work->in_place);
+    if (!results_are_right(work)) return say(true, "the results in place are wrong");
+    const struct cl_verdict in_place = cl_scene_check(work->scene, work->in_place);
+    return *in_place.note ? in_place : callers;
 }

@@ -49,7 +49,15 @@ void cl_run_shared(void *user, uint64_t repeats);
 void cl_run_callers(void *user, uint64_t repeats);
 void cl_run_in_place(void *user, uint64_t repeats);
 
+/* What is to be said of the results of a row. */
+struct cl_verdict {
+    bool wrong; /* the row counts for nothing: wrong bytes, or not of the device; on PoCL also if not in one launch */
+    char note[224]; /* what happened, with the reason that a receipt or the device gives; "": all went as it should */
+};
+
 /* Are the results of all ways right, and did the device answer in one launch? Runs each once. */
-bool cl_work_is_right(struct cl_work *work);
+struct cl_verdict cl_work_check(struct cl_work *work);
+/* Did the device itself answer a batch of one operation? The note says who did, and why: a quarantine, a deadline, memory. */
+struct cl_verdict cl_scene_check(const struct cl_scene *scene, const svmx_batch_t *batch);
 
 #endif

@@ -18,25 +18,25 @@
 static bool without;
 
 /* The linker has a call of f go to __wrap_f, and one of __real_f to f. */
-void __real_svmx__guard_lay(struct svmx__part *part);
-void __wrap_svmx__guard_lay(struct svmx__part *part);
+size_t __real_svmx__guard_lay(struct svmx__part *part, struct svmx_command *commands);
+size_t __wrap_svmx__guard_lay(struct svmx__part *part, struct svmx_command *commands);
 enum svmx_status __real_svmx__guard_check(struct svmx__part *part);
 enum svmx_status __wrap_svmx__guard_check(struct svmx__part *part);
-void __real_svmx__call_begin(struct svmx__life *life, uint64_t allowed_ns);
-void __wrap_svmx__call_begin(struct svmx__life *life, uint64_t allowed_ns);
+void __real_svmx__call_begin(struct svmx__life *life, struct svmx__call call, uint64_t allowed_ns);
+void __wrap_svmx__call_begin(struct svmx__life *life, struct svmx__call call, uint64_t allowed_ns);
 void __real_svmx__call_end(void);
 void __wrap_svmx__call_end(void);
 
-void __wrap_svmx__guard_lay(struct svmx__part *part) {
-    if (!without) __real_svmx__guard_lay(part);
+size_t __wrap_svmx__guard_lay(struct svmx__part *part, struct svmx_command *commands) {
+    return without ? 0 : __real_svmx__guard_lay(part, commands);
 }
 
 enum svmx_status __wrap_svmx__guard_check(struct svmx__part *part) {
     return without ? SVMX_OK : __real_svmx__guard_check(part);
 }
 
-void __wrap_svmx__call_begin(struct svmx__life *life, uint64_t allowed_ns) {
-    if (!without) __real_svmx__call_begin(life, allowed_ns);
+void __wrap_svmx__call_begin(struct svmx__life *life, struct svmx__call call, uint64_t allowed_ns) {
+    if (!without) __real_svmx__call_begin(life, call, allowed_ns);
 }
 
 void __wrap_svmx__call_end(void) {

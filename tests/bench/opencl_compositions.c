@@ -30,7 +30,7 @@ static const struct composition {
 };
 
 static void row(struct cl_scene *scene, const char *name, const char *way, double ours, double peer,
-                const char *peer_name, double bound, bool right) {
+                const char *peer_name, double bound, const struct cl_verdict *verdict) {
     char text[96];
     (void)snprintf(text, sizeof text, "%s, %s", name, way);
     bench_row(&scene->bench, &(struct bench_row){.name = text,
@@ -40,8 +40,8 @@ static void row(struct cl_scene *scene, const char *name, const char *way, doubl
                                                  .unit = "us a task",
                                                  .ask = scene->pocl ? BENCH_RATIO_AT_LEAST : BENCH_NO_ASK,
                                                  .bound = bound,
-                                                 .wrong = !right,
-                                                 .note = right ? NULL : "the results are wrong, or of another device"});
+                                                 .wrong = verdict->wrong,
+                                                 .note = *verdict->note ? verdict->note : NULL});
 }
 
 static void compose(struct cl_scene *scene, const struct composition *composition) {
@@ -50,7 +50,7 @@ static void compose(struct cl_scene *scene, const struct composition *compositio
     for (size_t i = 0; i < composition->count; i++) sizes[i] = composition->pattern[i % composition->pattern_length];
     struct cl_work work;
     cl_work_open(&work, scene, sizes, composition->count);
-    bool right = cl_work_is_right(&work);
+    const struct cl_verdict verdict = cl_work_check(&work);
     naive = (struct bench_lane){.run = cl_run_naive, .user = &work, .items = work.count};
     enqueued = (struct bench_lane){.run = cl_run_enqueued, .user = &work, .items = work.count};
     shared = (struct bench_lane){.run = cl_run_shared, .user = &work, .items = work.count};
@@ -62,10 +62,10 @@ static void compose(struct cl_scene *scene, const struct composition *compositio
     double d = bench_median(&scene->bench, &in_place);
     if (work.shared)
         row(scene, composition->name, "in place", d, bench_median(&scene->bench, &shared), "enqueued",
-            composition->in_place, right);
-    row(scene, composition->name, "in place", d, a, "naive", 2, right);
+            composition->in_place, &verdict);
+    row(scene, composition->name, "in place", d, a, "naive", 2, &verdict);
     row(scene, composition->name, "caller's memory", bench_median(&scene->bench, &callers), b < a ? b : a,
-        b < a ? "enqueued" : "naive", 0.95, right);
+        b < a ? "enqueued" : "naive", 0.95, &verdict);
     cl_work_close(&work);
 }
 

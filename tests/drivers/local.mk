@@ -26,11 +26,14 @@ endif
 
 # No plugin but a layer between the loader of OpenCL and a driver, so not in test-backends/.
 if BUILD_OPENCL
-EXTRA_LTLIBRARIES += %D%/opencl/layer.la
-opencl_layer = %D%/opencl/layer.la
-%C%_opencl_layer_la_LDFLAGS = $(driver_ldflags)
-CLEANFILES += %D%/opencl/layer.la
+EXTRA_LTLIBRARIES += %D%/cl_fault/layer.la
+opencl_layer = %D%/cl_fault/layer.la
+%C%_cl_fault_layer_la_SOURCES = %D%/cl_fault/alive.c %D%/cl_fault/harm.c %D%/cl_fault/layer.c %D%/cl_fault/layer.h \
+	%D%/cl_fault/oclgrind.c
+%C%_cl_fault_layer_la_LDFLAGS = $(driver_ldflags)
+CLEANFILES += %D%/cl_fault/layer.la
 endif
+EXTRA_DIST += %D%/cl_fault/use.h
 EXTRA_DIST += %D%/plugins/abi_1_0/plugin.h %D%/plugins/abi_1_0/types.h %D%/plugins/check_look.h %D%/plugins/check_script.h %D%/plugins/check_state.h
 
 # The Level Zero driver for tests, twice: for the real loader, and as a stand-in for it (see its README.md). It must stay

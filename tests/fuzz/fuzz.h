@@ -225,6 +225,19 @@ static inline void replace_between(struct text *text, const char *around, const 
         splice(text, below(text->length + 1), 0, word, strlen(word));                                                  \
     }
 
+/* For a fuzzer whose input is the text itself, as it is: look(&text, &tally). Nothing in a plain program. */
+#ifdef SVMX_LIBFUZZER
+#define FUZZ_TEXT_ENTRY(look)                                                                                          \
+    FUZZ_ENTRY(false)                                                                                                  \
+    static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *tally) {                                 \
+        static struct text text;                                                                                       \
+        text_set(&text, bytes, length);                                                                                \
+        look(&text, tally);                                                                                            \
+    }
+#else
+#define FUZZ_TEXT_ENTRY(look)
+#endif
+
 /* As many as `most` of these changes. */
 static inline void fuzz_change(struct text *text, void (*const changes[])(struct text *), size_t count, size_t most) {
     for (size_t i = 1 + below(most); i > 0; i--) changes[below(count)](text);

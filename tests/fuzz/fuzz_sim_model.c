@@ -120,14 +120,7 @@ static void round_of(const char *original, struct tally *tally) {
     look_at_text(&text, tally);
 }
 
-#ifdef SVMX_LIBFUZZER
-FUZZ_ENTRY(false)
-static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *tally) {
-    static struct text text;
-    text_set(&text, bytes, length);
-    look_at_text(&text, tally);
-}
-#endif
+FUZZ_TEXT_ENTRY(look_at_text)
 
 int main(void) {
     const unsigned long rounds = fuzz_rounds(40000);

@@ -64,6 +64,14 @@ manual=${SVMX_TEST_SRCDIR:-$(dirname "$0")/../..}/man
 call help --json
 json "svmx.1 has every command and every option" "(lambda page: all('.Cm ' + c['name'] in page
     and all('Fl Fl ' + o['name'] in page for o in c['options']) for c in d['commands']))(open('$manual/svmx.1').read())"
+for command in devices 'explain sha256 1000' 'stats --batches 2'; do
+    # shellcheck disable=SC2086
+    call $command --json
+    json "svmx.1 names what $command --json has, and nothing else" "(lambda keys, re: keys(keys, d)
+    == set(re.findall('[a-z_0-9]+', ' '.join(re.findall('^[.]Va (.*)', re.search('[.]It Cm ${command%% *}\\n([.]Va .*?)\\n[.]It',
+    open('$manual/svmx.1').read(), re.S).group(1), re.M)))))(lambda k, v: set(v).union(*[k(k, x) for x in v.values()])
+    if isinstance(v, dict) else set().union(*[k(k, x) for x in v]) if isinstance(v, list) else set(), __import__('re'))"
+done
 call config --json
 json "svmx.7 has every variable" "(lambda page: all('.It Ev ' + s['variable'] in page for s in d['settings']))(
     open('$manual/svmx.7').read())"
@@ -125,7 +133,11 @@ json "devices --json: reference code last, usable" "d['devices'][-1]['backend'] 
     and all(v['usable'] for v in d['devices']) and [v['index'] for v in d['devices']] == list(range(len(d['devices'])))
     and set(d['devices'][0]) == set('index backend name kind variant threads driver pci memory_bytes max_alloc_bytes '
     'host_memory shares_cores test modelled usable health strikes quarantined health_reason device_ns backlog_ns '
-    'clock'.split()) and all(v['health'] == 'healthy' and v['strikes'] == 0 for v in d['devices'])"
+    'clock uuid max_group local_bytes timer_ns fp64 fp32_reported fp64_reported proved refused operations'.split())
+    and all(v['health'] == 'healthy' and v['strikes'] == 0 for v in d['devices'])"
+json "devices --json: the reference code has all operations by definition" "d['devices'][-1]['refused'] == 0
+    and all(sorted(o) == ['fitness', 'name', 'reason'] and o['fitness'] == 'proved' and o['reason'] == ''
+    for o in d['devices'][-1]['operations']) and d['devices'][-1]['proved'] == len(d['devices'][-1]['operations']) > 40"
 # of the kernels, so that a profile of others is not believed
 json "devices --json: versions of plugins with kernels have a number of their sources" "all(b['version'].split('+')[1].isdigit()
     for b in d['backends'] if b['name'] in ('simd', 'opencl', 'levelzero') and b['verdict'] == 'loaded')"
@@ -155,8 +167,17 @@ if [ $simd ]; then
     json "devices --device simd --threads 1 --variant scalar" "d['devices'][0]['backend'] == 'simd'
     and d['devices'][0]['threads'] == 1 and d['devices'][0]['variant'] == 'scalar' and len(d['devices']) == 2"
     refused 3 "no variant" devices --device simd --variant nosuchvariant
+    call devices --device simd --json
+    json "devices: nothing was tried yet" "d['devices'][0]['proved'] + d['devices'][0]['refused'] == 0
+    and all(o['fitness'] == 'untried' for o in d['devices'][0]['operations'])"
+    call devices --device simd --probe --json
+    json "devices --probe: everything was tried" "d['devices'][0]['refused'] == 0
+    and all(o['fitness'] == 'proved' for o in d['devices'][0]['operations'])"
+    call devices --device simd --probe --verbose
+    exits 0 && grep -Eq '^ +operations: [0-9]+ proved, 0 refused, 0 not tried$' "$work/out"
+    verdict "devices --probe --verbose: the same as text" $?
 else
-    skip "simd by name, threads, variant" "no simd backend" 3
+    skip "simd by name, threads, variant, tried" "no simd backend" 6
 fi
 mkdir -p "$work/plugins"
 chmod 755 "$work/plugins"
@@ -515,6 +536,13 @@ call tune - --json
 json "tune --json: at most a tenth is added, at least 256" "[(o['name'], o['launches'], o['min_bucket'],
     o['added_permille']) for o in d['operations']] == [('sum_f32', 201, 512, 5), ('sha256', 200, 512, 56)]
     and d['setting'] == '16384,sum_f32=512,sha256=512'"
+! out_has '*'
+verdict "tune: nothing is marked where a tenth is kept" $?
+feed 'sum_f32 8 10\nsha256 1000\n'
+call tune -
+exits 0 && out_matches '^sum_f32 +10 +256 +96\.9 % \*$' && out_matches '^sha256 .* 0\.0 %$' &&
+    out_has '* more than 10 %, because no minimum below 256 is proposed' && [ "$(tail -n 1 "$work/out" | cut -c 1-18)" = SUPERVM_MIN_BUCKET ]
+verdict "tune: what the floor of 256 adds is marked" $?
 call tune --batches 4
 exits 0 && err_empty && out_has SUPERVM_MIN_BUCKET=16384 && grep -Eq '^keccak256 +4 ' "$work/out"
 verdict "svmx tune without a file: a load of its own" $?
@@ -562,6 +590,14 @@ else
     skip "conform simd" "no simd backend" 5
 fi
 
+call devices
+if out_has 'no Level Zero driver ('; then
+    out_has 'install the Level Zero driver of your GPU (docs/LEVEL-ZERO.md)'
+    verdict "a machine without a Level Zero driver: what to install, whatever the distribution calls it" $?
+else
+    skip "no Level Zero driver" "there is one, or no levelzero backend"
+fi
+
 echo "# devices that fail"
 drivers=${SVMX_TEST_DRIVER_PATH:-/nonexistent}
 if [ -e "$drivers/check.so" ]; then
@@ -572,6 +608,26 @@ if [ -e "$drivers/check.so" ]; then
     call devices --device check:plain --json
     json "a test device is labelled: devices --json" "d['devices'][0]['test'] and d['devices'][0]['modelled']
     and d['devices'][0]['kind'] == 'modelled' and not d['devices'][0]['host_memory']"
+    call devices --device first_abi --probe --json
+    json "a plugin of ABI 1.0: what it could not say is unknown, what it does not have is refused" "[
+    d['devices'][0][k] for k in ('max_group', 'timer_ns', 'local_bytes', 'fp32_reported', 'uuid')] == [0, 0, 0, None, '']
+    and {o['name']: (o['fitness'], o['reason']) for o in d['devices'][0]['operations']}['vec_add_f32'] == ('proved', '')
+    and {o['name']: (o['fitness'], o['reason']) for o in d['devices'][0]['operations']}['sha256']
+    == ('unsupported', 'the backend does not have it') and d['devices'][0]['proved'] == 1"
+    call devices --device first_abi --probe
+    exits 0 && grep -Eq '^ +refused: [a-z0-9_]+, .* and [0-9]+ more \(--verbose says why\)$' "$work/out" &&
+        [ "$(awk 'length > 120' "$work/out" | grep -vc /)" -eq 0 ]
+    verdict "refused operations: in short" $?
+    call devices --device first_abi --probe --verbose
+    exits 0 && grep -Eq '^ +sha256, unsupported: the backend does not have it$' "$work/out"
+    verdict "refused operations: each with its reason" $?
+    call devices --device 'check:submit@1=lost' --probe
+    exits 1 && err_has 'was given up while it was probed: ' && out_has 'GIVEN UP, lost, 1 strike: ' &&
+        out_matches '^ +[0-9]+ operations not tried: the device was given up before$'
+    verdict "a device that is lost while it is probed: said, and how many operations were not tried; exit status 1" $?
+    call devices --device check:plain --probe
+    exits 0 && err_empty && ! out_has 'not tried'
+    verdict "a device that is probed to the end: nothing is left untried" $?
     call run sha256 --size 100 --device check:plain
     exits 0 && grep -Eq '^  device +check: .*\[MODELLED\] \[TEST DEVICE\]$' "$work/out"
     verdict "a test device is labelled: run" $?
@@ -597,7 +653,7 @@ if [ -e "$drivers/check.so" ]; then
     exits 0 && out_is $abc_sha256 && err_has 'note: another device had to answer'
     verdict "--stdin: a note on standard error, and the result" $?
     call stats --batches 2 --op vec_add_f32 --size 10 --backend 'check:submit@1=lost,stop'
-    exits 0 && out_has 'GIVEN UP, lost, 1 strikes: '
+    exits 0 && out_has 'GIVEN UP, lost, 1 strike: '
     verdict "a device that is lost: stats says so, and why" $?
     call stats --batches 2 --op vec_add_f32 --size 10 --backend 'check:submit@1=lost,stop' --json
     json "a device that is lost: stats --json" "d['devices'][0]['health'] == 'lost' and d['devices'][0]['strikes'] == 1
@@ -639,7 +695,7 @@ if [ -e "$drivers/check.so" ]; then
     exits 4 && grep -Eq '^vec_add_f32 +refused ' "$work/out" && out_has 'the device was given up: ' && out_has ' 0 wrong, '
     verdict "conform: a device that is lost is a refusal" $?
 else
-    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 18
+    skip "devices that fail" "no check plugin in SVMX_TEST_DRIVER_PATH" 21
 fi
 
 finish

@@ -201,6 +201,8 @@ yes nonsense | head -n 30 >"$work/bad.log"
 call replay "$work/bad.log"
 exits 1 && [ "$(grep -c ', line ' "$work/err")" -eq 20 ] && err_has '10 more bad lines are not shown'
 verdict "replay: not all of many bad lines are named" $?
+out_has 'there is no batch in the log' && ! out_has 'the time of one device only'
+verdict "replay: a log without one good line has no batch" $?
 refused 1 "cannot open $work/nosuchfile: No such file" replay "$work/nosuchfile"
 refused 1 "cannot read $work: " replay "$work"
 refused 2 "LOG is missing" replay
@@ -213,7 +215,7 @@ exits 0 && out_matches '^choices +probes +0$' && out_matches '^ +receipts +[0-9]
     out_has 'BY ITS CLOCK'
 verdict "stats: what choosing cost" $?
 call stats --batches 3 --op sum_f32 --device none --json
-json "stats --json: choices, clocks" 0 "set(d['choices']) == set('probes probe_ns drifts regret_ppm regret_low_ppm regret_high_ppm '
+json "stats --json: choices, clocks" 0 "set(d['choices']) == set('probes probe_ns drifts flips regret_ppm regret_low_ppm regret_high_ppm '
     'receipts'.split()) and d['choices']['receipts'] == 3 and d['devices'][0]['clock'] == 'none'
     and d['devices'][0]['backlog_ns'] == 0"
 

@@ -81,7 +81,7 @@ END
     cat >"$work/made/stats.json" <<'END'
 {"version":"1","devices":[{"index":0,"id":"simd:0","health":"healthy","health_reason":""},
 {"index":1,"id":"opencl:0","health":"quarantined","health_reason":"sum_f32: wrong bytes"}],
-"operations":[{"name":"keccak256","op":7},
+"operations":[{"name":"keccak256","op":7,"unit":"message"},
 {"name":"sha256","op":8}]}
 END
     cat >"$work/made/curves.json" <<'END'
@@ -105,9 +105,9 @@ END
     call top "127.0.0.1:$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$work/serving")" --count 1 --interval 200
     exits 0 && err_empty && out_has 'opencl:0 is quarantined: sum_f32: wrong bytes' && ! out_has 'simd:0 is'
     verdict "top: why a device is not healthy" $?
-    out_has '  keccak256: simd:0, from 4,096 on opencl:0' && ! out_has '  sha256: '
+    out_has '  keccak256: simd:0, from 4,096 messages on opencl:0' && ! out_has '  sha256: '
     verdict "top: crossovers, of sizes that were measured on two devices" $?
-    out_matches 'sum_f32 of 7,000, done by simd: wrong bytes, number 7' && out_has 'number 3' && ! out_has 'number 2'
+    out_matches 'sum_f32 of 7,000 units, done by simd: wrong bytes, number 7' && out_has 'number 3' && ! out_has 'number 2'
     verdict "top: the last five that were redone" $?
     kill "$server"
     wait "$server" 2>/dev/null
@@ -119,11 +119,12 @@ fi
 echo "# serve, and top of it"
 call serve --address nowhere
 if exits 4; then
-    skip "serve" "$(cat "$work/err")" 5
+    skip "serve" "$(cat "$work/err")" 6
     finish
 fi
-exits 2 && err_has "address 'nowhere': give IPv4:PORT" && out_empty
+exits 2 && err_has "address 'nowhere': give IPv4:PORT, [IPv6]:PORT or localhost:PORT" && out_empty
 verdict "serve --address nowhere" $?
+refused 2 "address '127.0.0.1:99999': a port is 1 to 65535" serve --address 127.0.0.1:99999
 if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
     skip "serve" "through an emulator there is no process to send a signal to" 4
     finish

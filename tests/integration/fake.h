@@ -18,6 +18,7 @@
 #include <svmx/ops.h>
 #include <svmx/plugin.h>
 #include <time.h>
+#include <unistd.h>
 
 enum fake_call { FAKE_ALLOC, FAKE_BUILD, FAKE_SUBMIT, FAKE_WAIT, FAKE_CALLS };
 enum { FAKE_PARAMS = 8, FAKE_VARIANTS = 3, FAKE_ALL = 1 << 30 };
@@ -76,6 +77,7 @@ static struct fake {
     bool wrong_bytes;          /* one bit of each launch */
     const char *wrong_op;      /* the same of launches of that operation only; NULL: none */
     int stray;                 /* 1: a byte behind the outputs of each launch is written, -1: one before them */
+    unsigned stray_launch;     /* of the launch with that number only; 0: of all */
     uint64_t short_bytes;      /* so many bytes at the end of each copy to the host do not arrive */
     bool silent;               /* a failure is not explained in the log */
     bool one_pipeline;         /* every build answers with the pipeline of the first */
@@ -83,6 +85,8 @@ static struct fake {
     struct svmx_timing timing; /* what its clock says of every launch */
     bool honest_clock;         /* it says how long it computed */
     unsigned delay_ms;         /* each launch takes so long */
+    unsigned binary_ms;        /* to give a binary takes so long; 0: it gives none */
+    unsigned binaries;         /* how many it gave */
     const char *driver;        /* NULL: "fake 1" */
     struct fake_variant variants[FAKE_VARIANTS];
     unsigned variant_count; /* 0: there is one way, and nothing is to be said of it */
@@ -101,6 +105,7 @@ static struct fake {
     unsigned opens, closes, memories, pipelines; /* the last two: alive */
     uint64_t bytes;                              /* of memories that are */
     unsigned copies_in, copies_out, fills, launches, tasks;
+    uint64_t bytes_in, bytes_out;        /* of these copies */
     unsigned stuck_calls;                /* that were kept, and are, or came back late */
     uint32_t last_variant;               /* that was launched */
     struct svmx_pipeline first_pipeline; /* of one_pipeline */
@@ -209,7 +214,12 @@ static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx
                                       .alignment = 64,
                                       .memory_bytes = fake.memory_bytes,
                                       .max_alloc_bytes = fake.max_alloc_bytes,
-                                      .max_in_flight = fake.max_in_flight};
+                                      .max_in_flight = fake.max_in_flight,
+                                      .max_group = 128,
+                                      .timer_ns = 40,
+                                      .fp32 = SVMX_FP_DENORMALS | SVMX_FP_FMA,
+                                      .fp64 = SVMX_FP_INF_NAN,
+                                      .local_bytes = 4096};
     if (fake.driver) strcpy(info->driver, fake.driver);
     return SVMX_OK;
 }
@@ -275,6 +285,22 @@ static enum svmx_status fake_pipeline_build(void *self, uint32_t device, const s
     return SVMX_OK;
 }
 
+/* As a driver does that compiles only now. */
+static enum svmx_status fake_pipeline_binary(void *self, struct svmx_pipeline *pipeline, void *buffer, size_t *bytes) {
+    static const char binary[] = "fake";
+    (void)self, (void)pipeline;
+    const bool gives = fake.binary_ms != 0;
+    if (gives && !buffer) usleep(fake.binary_ms * 1000);
+    *bytes = gives ? sizeof binary : 0;
+    if (!gives || !buffer) return SVMX_OK;
+    memcpy(buffer, binary, sizeof binary);
+    pthread_mutex_lock(&fake.lock);
+    fake.binaries++;
+    pthread_cond_broadcast(&fake.changed);
+    pthread_mutex_unlock(&fake.lock);
+    return SVMX_OK;
+}
+
 static void fake_pipeline_free(void *self, struct svmx_pipeline *pipeline) {
     (void)self;
     fake_stay(FAKE_STUCK_DROP);
@@ -310,7 +336,8 @@ static void fake_launch(const struct svmx_dispatch *dispatch) {
             memset((void *)(uintptr_t)slots[i].at, 0xa5, slots[i].bytes);
         }
         (void)fake.host->reference(fake.host, pipeline->op, slots, dispatch->slot_count);
-        if (fake.stray && slots[0].bytes && t + 1 == dispatch->task_count)
+        const bool strays = fake.stray && (!fake.stray_launch || fake.stray_launch == fake.launches);
+        if (strays && slots[0].bytes && t + 1 == dispatch->task_count)
             ((unsigned char *)(uintptr_t)slots[0].at)[fake.stray < 0 ? -1 : (int64_t)slots[0].bytes] ^= 1;
         const bool wrong = fake.wrong_bytes || (fake.wrong_op && strcmp(fake.wrong_op, pipeline->op) == 0);
         if (t == 0 && wrong && slots[0].bytes) *(unsigned char *)(uintptr_t)slots[0].at ^= 1;
@@ -335,6 +362,7 @@ static void fake_compute(const struct fake_ticket *ticket) {
             memset(fill->target.memory->data + fill->target.offset, fill->value, fill->target.bytes);
         } else if (command->kind != SVMX_COMMAND_BARRIER) {
             const bool out = command->kind == SVMX_COMMAND_COPY_OUT;
+            *(out ? &fake.bytes_out : &fake.bytes_in) += copy->source.bytes;
             memcpy(copy->target.memory->data + copy->target.offset, copy->source.memory->data + copy->source.offset,
                    copy->source.bytes - (out ? fake.short_bytes : 0));
         }
@@ -457,6 +485,7 @@ static const struct svmx_backend_ops fake_ops = {.size = sizeof(struct svmx_back
                                                  .memory_free = fake_memory_free,
                                                  .pipeline_build = fake_pipeline_build,
                                                  .pipeline_free = fake_pipeline_free,
+                                                 .pipeline_binary = fake_pipeline_binary,
                                                  .submit = fake_submit,
                                                  .wait = fake_wait,
                                                  .close = fake_close};
@@ -481,6 +510,17 @@ static const struct svmx_plugin fake_plugin = {.magic = SVMX_PLUGIN_MAGIC,
                                                .open = fake_open};
 static const struct svmx_plugin *const fake_plugins[] = {&fake_plugin};
 
+/* A second one of the same kind, where there has to be something to choose: "fake,twin,stop". */
+static const struct svmx_plugin twin_plugin = {.magic = SVMX_PLUGIN_MAGIC,
+                                               .size = sizeof(struct svmx_plugin),
+                                               .abi_major = SVMX_ABI_MAJOR,
+                                               .abi_minor = SVMX_ABI_MINOR,
+                                               .name = "twin",
+                                               .version = "1",
+                                               .licence = "Apache-2.0",
+                                               .open = fake_open};
+static const struct svmx_plugin *const fake_and_twin[] = {&fake_plugin, &twin_plugin};
+
 /* Options of an executor with this device and the reference code, quiet and without the environment. Each part has a launch of
  * its own, so that suites can count them: test_gather.c is about others. */
 static inline struct svmx_options fake_options(void) {
@@ -493,6 +533,15 @@ static inline struct svmx_options fake_options(void) {
                                  .gather_us = SVMX_GATHER_OFF,
                                  .static_plugins = fake_plugins,
                                  .static_plugin_count = 1};
+}
+
+/* Is there a CPU to choose beside it? For suites of choices; what the environment says of backends counts. */
+static inline bool has_simd(void) {
+    const struct svmx_options options = {.size = sizeof options, .backends = "simd", .log_level = SVMX_LOG_OFF};
+    svmx_executor_t *executor = NULL;
+    if (svmx_open(&executor, &options, NULL) != SVMX_OK) return false;
+    svmx_close(executor);
+    return true;
 }
 
 /* The same with the reference code only. */

@@ -1,8 +1,14 @@
 /*
  * fault_sweep.c: every fault of faulty.h on every backend that is there: all answers right, none missing, none twice, and the
- * device serves again once the fault is over; where it does not hang, memory, pipelines and tickets are given back.
+ * device serves again once the fault is over; where it does not hang, all that was made of a plugin or driver is given back.
  *
- *   fault_sweep [--long]     --long: 200 batches over all operations, of which each one's call goes wrong
+ * Most are injected between the core and the plugin (faulty.h); OpenCL has two columns more where the plugin is real and its
+ * driver goes wrong (tests/drivers/cl_fault): in memory that is shared with the host, and as a card with memory of its own.
+ *
+ *   fault_sweep [--long] [BACKEND]
+ *
+ *   --long    200 batches over all operations, of which each one's call goes wrong
+ *   BACKEND   only those whose name in the table has that in it
  *
  * A device is told to come back (svmx_device_reset), but for one row, where it is left alone and comes back after its rest.
  *
@@ -12,6 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../drivers/cl_fault/use.h"
 #include "../drivers/ze_cpu/use.h"
 #include "executor/executor.h"
 #include "faulty.h"
@@ -44,16 +51,87 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static bool hangs(enum fault fault) { return fault == FAULT_HANG || fault == FAULT_STUCK; }
 
+/* Where faults come from. */
+struct injector {
+    const char *backend;                            /* how SUPERVM_BACKENDS has it */
+    void (*arm)(enum fault fault, unsigned number); /* at its call with that number from now on; FAULT_NONE: no more */
+    unsigned (*injected)(void);                     /* since then */
+    void (*start)(void);                            /* before it is armed and an executor opened */
+    bool (*is_clean)(void);                         /* after it was closed: was all given back? */
+};
+
 struct backend {
     const char *label, *plugin, *select; /* select: "" or ":DEVICE" */
     bool has_tickets, reads_back;
+    const struct injector *injector;
 };
-static const struct backend backends[] = {{"opencl (PoCL)", "opencl", "", true, false},
-                                          {"levelzero (ze_cpu)", "levelzero", "", true, true},
-                                          {"sim (separate)", "sim", ":rtx4090-wgpu", true, true},
-                                          {"sim (shared)", "sim", ":integrated", true, false},
-                                          {"simd", "simd", "", false, false}};
+static const struct injector between, in_driver, in_card;
+static const struct backend backends[] = {{"opencl (PoCL)", "opencl", "", true, false, &between},
+                                          {"opencl (driver)", "opencl", "", true, false, &in_driver},
+                                          {"opencl (driver, card)", "opencl", "", true, true, &in_card},
+                                          {"levelzero (ze_cpu)", "levelzero", "", true, true, &between},
+                                          {"sim (separate)", "sim", ":rtx4090-wgpu", true, true, &between},
+                                          {"sim (shared)", "sim", ":integrated", true, false, &between},
+                                          {"simd", "simd", "", false, false, &between}};
 enum { BACKENDS = sizeof backends / sizeof *backends };
+
+/* ---- between the core and the plugin ------------------------------------------------------------------------------ */
+
+static void between_start(void) { faulty.memory = faulty.pipelines = faulty.tickets = 0; }
+
+static bool between_is_clean(void) {
+    const bool clean = faulty.memory + faulty.pipelines + faulty.tickets == 0;
+    if (!clean)
+        printf("    left: %u pieces of memory, %u pipelines, %u tickets\n", faulty.memory, faulty.pipelines,
+               faulty.tickets);
+    return clean;
+}
+
+static const struct injector between = {"faulty", faulty_arm, faulty_injected, between_start, between_is_clean};
+
+/* ---- between the plugin and OpenCL's driver ------------------------------------------------------------------------ */
+
+static const char *allocator = "clSVMAlloc";
+static int alive_before;
+
+static void driver_arm(enum fault fault, unsigned number) {
+    static const enum layer_harm harms[] = {
+        [FAULT_WAIT] = LAYER_BREAK,  [FAULT_LOST] = LAYER_LOSE, [FAULT_HANG] = LAYER_HANG,
+        [FAULT_STUCK] = LAYER_STAY,  [FAULT_FLIP] = LAYER_FLIP, [FAULT_STALE] = LAYER_STALE,
+        [FAULT_SHORT] = LAYER_SHORT, [FAULT_LONG] = LAYER_LONG};
+    cl_fault.fail(NULL, 0, 0);
+    cl_fault.harm(LAYER_NONE, 0);
+    switch (fault) {
+    case FAULT_NONE: break;
+    case FAULT_ALLOC: cl_fault.fail(allocator, number, -4 /* CL_MEM_OBJECT_ALLOCATION_FAILURE */); break;
+    case FAULT_BUILD: cl_fault.fail("clBuildProgram", number, -11 /* CL_BUILD_PROGRAM_FAILURE */); break;
+    case FAULT_SUBMIT: cl_fault.fail("clEnqueueNDRangeKernel", number, -36 /* CL_INVALID_COMMAND_QUEUE */); break;
+    default: cl_fault.harm((int)harms[fault], number); break;
+    }
+}
+
+static unsigned driver_injected(void) { return cl_fault.hits() + cl_fault.harmed(); }
+
+static void driver_start(void) {
+    allocator = "clSVMAlloc";
+    cl_fault.card(0);
+    alive_before = cl_fault.alive();
+}
+
+static void card_start(void) {
+    driver_start();
+    allocator = "clCreateBuffer";
+    cl_fault.card(1);
+}
+
+static bool driver_is_clean(void) {
+    const int left = cl_fault.alive() - alive_before;
+    if (left) printf("    left: %d objects of the driver\n", left);
+    return left == 0;
+}
+
+static const struct injector in_driver = {"opencl", driver_arm, driver_injected, driver_start, driver_is_clean};
+static const struct injector in_card = {"opencl", driver_arm, driver_injected, card_start, driver_is_clean};
 
 /* ---- one run ------------------------------------------------------------------------------------------------------ */
 
@@ -62,11 +140,12 @@ static void be_silent(void *user, enum svmx_log_level level, const char *text) {
     if (getenv("SVMX_TEST_VERBOSE")) fprintf(stderr, "      %s\n", text);
 }
 
-static svmx_executor_t *open_faulty(const struct backend *backend, enum fault fault) {
+static svmx_executor_t *open_with(const struct backend *backend, enum fault fault) {
     static const struct svmx_plugin *const plugins[] = {&faulty_plugin};
     char list[64];
     const bool beside_simd = strcmp(backend->plugin, "simd") != 0;
-    (void)snprintf(list, sizeof list, "+faulty%s%s,stop", backend->select, beside_simd ? ",simd" : "");
+    (void)snprintf(list, sizeof list, "+%s%s%s,stop", backend->injector->backend, backend->select,
+                   beside_simd ? ",simd" : "");
     const struct svmx_options options = {.size = sizeof options,
                                          .backends = list,
                                          .policy = "order",
@@ -164,14 +243,9 @@ enum { MOST = 64 }; /* operations */
 static bool is_early(enum fault fault) { return fault == FAULT_ALLOC || fault == FAULT_BUILD; }
 
 /* Closes it. What a driver holds that hangs stays; everything else is given back. */
-static bool closes(svmx_executor_t *executor, enum fault fault) {
+static bool closes(svmx_executor_t *executor, const struct backend *backend, enum fault fault) {
     svmx_close(executor);
-    const bool clean = hangs(fault) || faulty.memory + faulty.pipelines + faulty.tickets == 0;
-    if (!clean)
-        printf("    left: %u pieces of memory, %u pipelines, %u tickets\n", faulty.memory, faulty.pipelines,
-               faulty.tickets);
-    faulty.memory = faulty.pipelines = faulty.tickets = 0;
-    return clean;
+    return hangs(fault) || backend->injector->is_clean();
 }
 
 /* The fault at its n-th call. false: there is no such call, or no such backend. */
@@ -180,20 +254,21 @@ static bool inject(const struct backend *backend, const struct row *row, unsigne
     uint32_t ids[MOST];
     const enum fault fault = row->fault;
     const bool early = is_early(fault);
-    if (early) faulty_arm(fault, number);
-    svmx_executor_t *executor = open_faulty(backend, fault);
+    backend->injector->start();
+    if (early) backend->injector->arm(fault, number);
+    svmx_executor_t *executor = open_with(backend, fault);
     if (!executor) return false;
     const uint32_t count = operations(executor, ids, MOST), batches = is_long ? LONG : 2 * count;
     for (uint32_t i = 0; i < count; i++) (void)svmx_prewarm(executor, ids[i], SIZE);
-    if (!early) faulty_arm(fault, number);
+    if (!early) backend->injector->arm(fault, number);
     bool survived = true;
     for (uint32_t i = 0; i < batches; i++) survived = is_right(executor, reference, ids[i % count], i) && survived;
     struct svmx_stats stats = {.size = sizeof stats};
     (void)svmx_stats_get(executor, &stats);
-    const unsigned injected = faulty_injected();
-    faulty_arm(FAULT_NONE, 0);
+    const unsigned injected = backend->injector->injected();
+    backend->injector->arm(FAULT_NONE, 0);
     survived = survived && is_back(executor, row->alone);
-    survived = closes(executor, fault) && survived;
+    survived = closes(executor, backend, fault) && survived;
     cell->injected += injected;
     cell->survived += injected && survived;
     cell->redone += stats.fallbacks;
@@ -211,16 +286,17 @@ static bool is_usable(svmx_executor_t *executor) {
 static void inject_all(const struct backend *backend, const struct row *row, svmx_executor_t *reference,
                        struct cell *cell) {
     uint32_t ids[MOST];
-    svmx_executor_t *executor = open_faulty(backend, row->fault);
+    backend->injector->start();
+    svmx_executor_t *executor = open_with(backend, row->fault);
     if (!executor) return;
     const uint32_t count = operations(executor, ids, MOST);
     for (uint32_t i = 0; i < count; i++) (void)svmx_prewarm(executor, ids[i], SIZE);
     for (uint32_t i = 0; i < LONG; i++) {
         (void)svmx_prewarm(executor, ids[i % count], SIZE); /* so that it is the launch that fails, not a self-test */
-        faulty_arm(row->fault, 1);
+        backend->injector->arm(row->fault, 1);
         const bool right = is_right(executor, reference, ids[i % count], i);
-        const unsigned injected = faulty_injected();
-        faulty_arm(FAULT_NONE, 0);
+        const unsigned injected = backend->injector->injected();
+        backend->injector->arm(FAULT_NONE, 0);
         const bool back = !injected || is_usable(executor) || is_back(executor, row->alone);
         cell->injected += injected ? injected : !right;
         cell->survived += right && back ? injected : 0;
@@ -229,7 +305,7 @@ static void inject_all(const struct backend *backend, const struct row *row, svm
     struct svmx_stats stats = {.size = sizeof stats};
     (void)svmx_stats_get(executor, &stats);
     cell->redone += stats.fallbacks;
-    if (!is_back(executor, row->alone) || !closes(executor, row->fault)) cell->survived = 0;
+    if (!is_back(executor, row->alone) || !closes(executor, backend, row->fault)) cell->survived = 0;
 }
 
 /* ---- all of them -------------------------------------------------------------------------------------------------- */
@@ -254,6 +330,8 @@ static const char *choose(const struct backend *backend) {
     if (!path) return "SVMX_TEST_BACKEND_PATH does not say where plugins are";
     (void)snprintf(faulty.path, sizeof faulty.path, "%s/%s.so", path, backend->plugin);
     if (access(faulty.path, R_OK) != 0) return "this build does not have it";
+    if (cl_fault.card) cl_fault.card(0);
+    if (backend->injector != &between && cl_fault_use()) return cl_fault_use();
     if (strcmp(backend->plugin, "opencl") == 0) {
         if (sanitizer && strstr(sanitizer, "thread")) return "the thread sanitizer does not know PoCL's threads";
         if (access(pocl, R_OK) != 0) return "there is no PoCL (package pocl-opencl-icd)";
@@ -293,10 +371,11 @@ static void sweep(const struct backend *backend, svmx_executor_t *reference) {
             continue;
         }
         const unsigned calls = row->alone ? 1 : sizeof few / sizeof *few;
+        const unsigned step = is_long ? LONG / 4 : row->fault == FAULT_STUCK ? 2 : 1; /* which takes its patience */
         if (is_long && !is_early(row->fault) && !row->alone)
             inject_all(backend, row, reference, &cell);
         else
-            for (unsigned i = 0; i < (is_long ? LONG : calls); i += is_long ? LONG / 4 : 1)
+            for (unsigned i = 0; i < (is_long ? LONG : calls); i += step)
                 if (!inject(backend, row, is_long ? i + 1 : few[i], reference, &cell)) break;
         printf("cell|%s|%s|%u|%u|%llu\n", row->name, backend->label, cell.injected, cell.survived,
                (unsigned long long)cell.redone);
@@ -312,8 +391,12 @@ int main(int argc, char **argv) {
     const struct svmx_options plain = {.size = sizeof plain, .backends = "none", .log = be_silent};
     svmx_executor_t *reference = NULL;
     is_long = argc > 1 && strcmp(argv[1], "--long") == 0;
+    const char *only = argc > 1 + is_long ? argv[1 + is_long] : "";
     if (svmx_open(&reference, &plain, NULL) != SVMX_OK) return 1;
-    for (size_t i = 0; i < BACKENDS; i++) sweep(&backends[i], reference);
+    (void)cl_fault_use(); /* the loader of OpenCL looks for layers once */
+    (void)setenv("SUPERVM_DRIVER_PROBE", "off", 1);
+    for (size_t i = 0; i < BACKENDS; i++)
+        if (strstr(backends[i].label, only)) sweep(&backends[i], reference);
     svmx_close(reference);
     printf("%u passed, %u failed, %u skipped\n", passed, failed, skipped);
     return failed != 0;

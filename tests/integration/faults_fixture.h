@@ -72,6 +72,25 @@ static inline void expect_all_returned(void) {
     cr_assert_null(fake.open, "a ticket was never waited for");
 }
 
+/* Runs something, which looks at its own results, with the first call of a kind failing, then with the second, until there is
+ * none left to fail; `times`: so many calls in a row. All is given back each time. */
+static inline void fail_each_call(enum fake_call call, enum svmx_status how, unsigned times,
+                                  void (*run)(svmx_executor_t *executor)) {
+    bool failed = true;
+    for (unsigned at = 1; failed && at < 200; at++) {
+        fake_start();
+        fake.fail[call].from = at;
+        fake.fail[call].count = times;
+        fake.fail[call].status = how;
+        svmx_executor_t *executor = open_quiet_fake();
+        run(executor);
+        failed = fake.calls[call] >= at;
+        svmx_close(executor);
+        expect_all_returned();
+    }
+    cr_assert(!failed, "there was no end of it");
+}
+
 /* ---- the check plugin: every rule of the ABI, every scripted failure ---------------------------------------- */
 
 struct complaints {

@@ -77,8 +77,14 @@ refused 4 "every size is too large" threshold-scan --op vec_add_f32 --sizes 8589
 
 echo "# the CPU alone"
 call threshold-scan --policy cpu --cpu scalar --op sum_f32,sha256 --sizes 64,1K --output "$csv"
-exits 0 && err_empty && out_has "$csv: 4 rows" && out_has 'so the CPU is measured alone'
+exits 0 && err_empty && out_has "$csv: 4 rows" && out_has 'gpu: none asked for (--policy cpu): the CPU is measured alone'
 verdict "threshold-scan --policy cpu --cpu scalar" $?
+call threshold-scan --device none --cpu scalar --op sum_f32 --sizes 64 --output "$work/none.csv"
+exits 0 && out_has 'gpu: none asked for (--device none): the CPU is measured alone'
+verdict "threshold-scan --device none: why there is no GPU" $?
+call threshold-scan --backend stop --cpu scalar --op sum_f32 --sizes 64 --output "$work/none.csv"
+exits 0 && out_has 'gpu: none by --backend stop, so the CPU is measured alone'
+verdict "threshold-scan --backend without a GPU: the list is named" $?
 rows "without a GPU its columns are empty, and the CPU wins" "$csv" "h == '$long' and len(r) == 4
     and [(x['op'], x['size']) for x in r] == [('sum_f32', '64'), ('sum_f32', '1024'), ('sha256', '64'), ('sha256', '1024')]
     and all(x['backend'] == 'reference' and x['winner'] == 'cpu' and x['verified'] == 'yes' and f(x['cpu_us']) > 0
@@ -181,6 +187,7 @@ if [ -e "$drivers/check.so" ]; then
     verdict "a row shows the spread and fits 100 columns; so does the crossover show it" $?
     rows "labelled, verified, one copy back" "$csv" "len(r) == 2 and $good and all('[TEST DEVICE]' in x['device']
         and x['readbacks'] == '1' and f(x['upload_us']) > 0 and f(x['readback_us']) > 0 for x in r)"
+    refused 2 "--cpu check:plain is the device that is measured, check:0" threshold-scan --cpu check:plain --device check:plain --op sha256 --sizes 1K --output "$work/same.csv"
     # which dispatch is the first after the self-test is not for this suite to know
     n=0 caught=
     while [ $n -lt 20 ] && [ -z "$caught" ]; do
@@ -287,10 +294,17 @@ sys.exit(0 if (c['name'], c['verdict']) == ('rtx4090-wgpu', 'chosen') else 1)" <
 $implied
 sys.exit(0 if $learned and crossover('vec_add_f32') / 2 <= $learned <= 2 * crossover('vec_add_f32') else 1)" && agrees=0 && break
     done
-    unset SUPERVM_PROFILE
     verdict "the router learns the same crossover, within one bucket (attempt $attempt: $learned)" $agrees
+    # a profile that knows one size alone: the others are inferred
+    rm -f "$SUPERVM_PROFILE"
+    call run vec_add_f32 --size 1M --repeat 60 --backend $both --quiet
+    call explain vec_add_f32 1M --backend $both
+    out_matches '^Crossover: from [0-9,]+ elements? on, sim: .*\[MODELLED\].* would have it\.$' &&
+        out_matches '^That is not certain yet: at this size .* is known from (other sizes|a guess)\.$'
+    verdict "explain: the crossover has a unit and a name, and says who is not known at that size" $?
+    unset SUPERVM_PROFILE
 else
-    skip "modelled devices" "no sim backend" 6
+    skip "modelled devices" "no sim backend" 7
 fi
 
 echo "# on a terminal"
@@ -373,6 +387,15 @@ if [ -r $pocl ] && [ -e "$backends/opencl.so" ]; then
     call threshold-scan --device opencl --op sigmoid_f32 --sizes 1K --samples 1 --output "$csv" --quiet
     exits 0 && [ "$(head -n 1 "$csv")" = "$short" ] && [ "$(wc -l <"$csv")" -eq 2 ]
     verdict "SIMD and OpenCL: one sample" $?
+    call explain sigmoid_f32 1K --device opencl
+    exits 0 && out_has '[CPU DEVICE]'
+    verdict "a CPU behind OpenCL is labelled: explain" $?
+    call run sigmoid_f32 --size 1K --repeat 1 --device opencl
+    exits 0 && out_matches '^  device +opencl: .*\[CPU DEVICE\]$'
+    verdict "a CPU behind OpenCL is labelled: run" $?
+    call devices --device opencl
+    exits 0 && out_has 'CPU DEVICE: a CPU behind a driver, no GPU'
+    verdict "a CPU behind OpenCL is labelled: devices" $?
     "$source/scripts/run-threshold-scan.sh" --svmx "$SVMX" --output "$csv" --quick -- --op vec_add_f32,sigmoid_f32 --sizes 1K --quiet >"$work/out" 2>"$work/err"
     code=$? called=run-threshold-scan.sh
     exits 0 && out_has 'threshold-scan: opencl'
@@ -380,7 +403,7 @@ if [ -r $pocl ] && [ -e "$backends/opencl.so" ]; then
     rows "run-threshold-scan.sh: one file" "$csv" "h == '$long' and {'opencl'} == {x['backend'] for x in r} and len(r) == 2"
     OCL_ICD_VENDORS=/no/drivers
 else
-    skip "OpenCL on the CPU" "no PoCL (package pocl-opencl-icd), or no opencl backend" 5
+    skip "OpenCL on the CPU" "no PoCL (package pocl-opencl-icd), or no opencl backend" 8
 fi
 
 echo "# Level Zero"

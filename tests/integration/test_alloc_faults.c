@@ -439,6 +439,84 @@ static void slices(bool and_after) {
 Test(alloc_faults, slices_once) { slices(false); }
 Test(alloc_faults, slices_from_then_on) { slices(true); }
 
+/* ---- a part that is cut for several devices ---------------------------------------------------------------------------- */
+
+enum { SPREAD_DEVICES = 3, SPREAD_TASKS = 12, SPREAD_ITEMS = 1000 };
+
+/* Three devices, of each of which the model says that a unit takes it long. */
+static svmx_executor_t *open_three(void) {
+    static struct svmx_plugin others[SPREAD_DEVICES - 1];
+    static const struct svmx_plugin *plugins[SPREAD_DEVICES] = {&fake_plugin, &others[0], &others[1]};
+    struct svmx_options options = options_of(true);
+    svmx_executor_t *executor;
+    for (int i = 0; i < SPREAD_DEVICES - 1; i++) {
+        others[i] = fake_plugin;
+        (void)snprintf(others[i].name, sizeof others[i].name, "other%d", i);
+    }
+    options.backends = "fake,other0,other1,stop";
+    options.static_plugins = plugins;
+    options.static_plugin_count = SPREAD_DEVICES;
+    options.policy = "split";
+    options.learn = "strict";
+    cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
+    executor->choices.frozen = true;
+    for (uint64_t units = 1; units <= UINT64_C(1) << 20; units *= 2) {
+        for (uint32_t d = 0; d < SPREAD_DEVICES; d++) {
+            const struct svmx__sample sample = {.compute_ns = units * 1000};
+            const struct svmx__load load = {units, units, units};
+            cr_assert(svmx__model_learn(&executor->model, SVMX_OP_VEC_ADD_F32, d, &load, &sample));
+        }
+    }
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, SPREAD_TASKS * SPREAD_ITEMS), SVMX_OK);
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, SPREAD_ITEMS), SVMX_OK);
+    return executor;
+}
+
+static uint32_t chunks_of(const svmx_batch_t *batch) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    uint32_t count = 0;
+    for (uint32_t i = 0; svmx_receipt_get(batch, i, &receipt) == SVMX_OK; i++) count += receipt.why == SVMX_WHY_SPLIT;
+    return count;
+}
+
+/* Run twice: the second time finds what the first one left of memory. Once the last allocation went well it was cut. */
+static void spreads(bool and_after, bool submits) {
+    static float outs[SPREAD_TASKS][SPREAD_ITEMS], in[SPREAD_ITEMS];
+    for (int i = 0; i < SPREAD_ITEMS; i++) in[i] = (float)(i % 50);
+    for (int n = 1;; n++) {
+        cr_assert_lt(n, 500, "allocations without end");
+        fake_start();
+        svmx_executor_t *executor = open_three();
+        svmx_batch_t *batch;
+        enum svmx_status status = SVMX_OK;
+        memset(outs, 0, sizeof outs);
+        cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+        for (int t = 0; t < SPREAD_TASKS; t++)
+            cr_assert_eq(svmx_vec_add_f32(batch, outs[t], in, in, SPREAD_ITEMS), SVMX_OK);
+        fail_at(n, and_after);
+        for (int run = 0; run < 2 && status == SVMX_OK; run++) {
+            if (run) cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+            status = submits ? svmx_submit(batch, 0) : svmx_run(batch);
+            if (submits && status == SVMX_OK) status = svmx_wait(batch, UINT64_MAX);
+        }
+        const bool failed = has_failed();
+        expect_ok_or_memory(status, n, "a part that is cut for three devices");
+        if (!failed) cr_assert_geq(chunks_of(batch), 2, "it is not cut");
+        for (int t = 0; status == SVMX_OK && t < SPREAD_TASKS; t++)
+            for (int i = 0; i < SPREAD_ITEMS; i++) cr_assert_eq(outs[t][i], 2 * in[i], "allocation %d, item %d", n, i);
+        svmx_batch_destroy(batch);
+        svmx_close(executor);
+        cr_assert_eq(fake.memories, 0);
+        cr_assert_eq(fake.pipelines, 0);
+        if (!failed) return;
+    }
+}
+
+Test(alloc_faults, several_devices_once) { spreads(false, false); }
+Test(alloc_faults, several_devices_from_then_on) { spreads(true, false); }
+Test(alloc_faults, several_devices_submitted_once) { spreads(false, true); }
+Test(alloc_faults, several_devices_submitted_from_then_on) { spreads(true, true); }
+
 Test(alloc_faults, examples) {
     struct svmx_options options = options_of(false);
     svmx_executor_t *executor;

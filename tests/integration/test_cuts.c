@@ -1,6 +1,6 @@
 /*
  * test_cuts.c: work that a device is expected to take long for goes there in several submissions, and is the same to its
- * caller.
+ * caller; and work that is cut over several devices: no chunk below a crossover, and each task once whenever it is cancelled.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,20 +11,10 @@
 enum { TASKS = 8, ITEMS = 40, LONG_MS = 250 };
 
 /* A second device, so that there is something to choose and launches are learned from. It never gets work. */
-static const struct svmx_plugin twin_plugin = {.magic = SVMX_PLUGIN_MAGIC,
-                                               .size = sizeof(struct svmx_plugin),
-                                               .abi_major = SVMX_ABI_MAJOR,
-                                               .abi_minor = SVMX_ABI_MINOR,
-                                               .name = "twin",
-                                               .version = "1",
-                                               .licence = "Apache-2.0",
-                                               .open = fake_open};
-static const struct svmx_plugin *const both_plugins[] = {&fake_plugin, &twin_plugin};
-
 static svmx_executor_t *open_learning(void) {
     struct svmx_options options = fake_options();
     options.backends = "fake,twin,stop";
-    options.static_plugins = both_plugins;
+    options.static_plugins = fake_and_twin;
     options.static_plugin_count = 2;
     options.timeout_ms = 60000;
     options.timeout_min_ms = 60000;
@@ -193,4 +183,199 @@ Test(cuts, a_piece_that_fails_is_the_failure_of_all) {
     cr_assert_eq(receipt.launches, 1, "what was thrown away is counted");
     svmx_batch_destroy(batch);
     svmx_close(executor);
+}
+
+/* ---- over several devices -------------------------------------------------------------------------------------------- */
+
+/* What a device of the tests takes, told to the model as if it had been measured: something at all, and for each unit. */
+static void teach(svmx_executor_t *executor, uint32_t op, uint32_t device, uint64_t fixed_ns, uint64_t unit_ns) {
+    for (uint64_t units = 1; units <= UINT64_C(1) << 20; units *= 2) {
+        const struct svmx__sample sample = {.setup_ns = fixed_ns, .compute_ns = units * unit_ns};
+        const struct svmx__load load = {units, units, 4 * units};
+        for (int i = 0; i < 8; i++) (void)svmx__model_learn(&executor->model, op, device, &load, &sample);
+    }
+    for (uint64_t units = 1; units <= UINT64_C(1) << 20; units *= 2)
+        cr_assert_eq(svmx_prewarm(executor, op, units), SVMX_OK);
+}
+
+static svmx_executor_t *open_split(const char *backends) {
+    const struct svmx_options options = {.size = sizeof options,
+                                         .backends = backends,
+                                         .policy = "split",
+                                         .learn = "frozen",
+                                         .profile = "off",
+                                         .timeout_ms = 60000,
+                                         .timeout_min_ms = 60000,
+                                         .log_level = SVMX_LOG_ERROR,
+                                         .static_plugins = fake_and_twin,
+                                         .static_plugin_count = 2};
+    fake_start();
+    return open_with(&options);
+}
+
+/* Half a millisecond for anything, and then three times as fast as SIMD: worth it from 700 units on. So many tasks stay
+ * whole, and behind each large one are small ones, which would be chunks of their own by the way that cuts fall. */
+Test(cuts, no_chunk_is_below_the_crossover_of_its_device) {
+    enum { MIXED = 96, GROUP = 16, LARGE = 40000, SMALL = 20, CROSSOVER = 700 };
+    static float in[LARGE], sums[MIXED][LARGE];
+    if (!has_simd()) cr_skip_test("there is no SIMD backend");
+    svmx_executor_t *executor = open_split("fake,simd,stop");
+    teach(executor, SVMX_OP_VEC_ADD_F32, 0, 570000, 300);
+    teach(executor, SVMX_OP_VEC_ADD_F32, 1, 0, 1000);
+    for (int i = 0; i < LARGE; i++) in[i] = (float)i;
+    svmx_batch_t *batch;
+    uint32_t chunks = 0, there = 0;
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    for (uint32_t round = 0; round < 4 || (round < 200 && there < 4);
+         round++) { /* SIMD is fast, and takes over what it can */
+        const uint64_t large = LARGE / 4 * (round % 4 + 1);
+        cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
+        for (int t = 0; t < MIXED; t++)
+            cr_assert_eq(svmx_vec_add_f32(batch, sums[t], in, in, t % GROUP == 0 ? large : SMALL), SVMX_OK);
+        cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
+        for (int t = 0; t < MIXED; t++)
+            for (int i = 0; i < (t % GROUP == 0 ? (int)large : SMALL); i++) cr_assert(sums[t][i] == 2 * in[i]);
+        for (uint32_t i = 0; i < svmx_receipt_count(batch); i++) {
+            struct svmx_receipt receipt = {.size = sizeof receipt};
+            cr_assert_eq(svmx_receipt_get(batch, i, &receipt), SVMX_OK);
+            chunks += receipt.why == SVMX_WHY_SPLIT;
+            there += receipt.why == SVMX_WHY_SPLIT && receipt.device == 0;
+            cr_assert(receipt.device != 0 || receipt.units >= CROSSOVER, "%llu units",
+                      (unsigned long long)receipt.units);
+        }
+    }
+    cr_assert_geq(there, 4, "or nothing was shown");
+    cr_assert_gt(chunks, there);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
+/* A batch of sums of pairs that is cut for both devices. */
+struct cut {
+    svmx_executor_t *executor;
+    svmx_batch_t *batch;
+};
+
+enum { CUT_TASKS = 32, CUT_ITEMS = 256 };
+static float cut_in[CUT_TASKS][CUT_ITEMS], cut_out[CUT_TASKS][CUT_ITEMS];
+
+static void cut_open(struct cut *cut) {
+    cut->executor = open_split("fake,twin,stop");
+    for (uint32_t d = 0; d < 2; d++) teach(cut->executor, SVMX_OP_VEC_ADD_F32, d, 1000, 1000);
+    cr_assert_eq(svmx_batch_create(cut->executor, &cut->batch), SVMX_OK);
+    for (int t = 0; t < CUT_TASKS; t++) {
+        for (int i = 0; i < CUT_ITEMS; i++) cut_in[t][i] = (float)(t * CUT_ITEMS + i);
+        cr_assert_eq(svmx_vec_add_f32(cut->batch, cut_out[t], cut_in[t], cut_in[t], CUT_ITEMS), SVMX_OK);
+    }
+    cr_assert_eq(svmx_run(cut->batch), SVMX_OK); /* with its self-tests */
+    cr_assert_eq(svmx_batch_rearm(cut->batch), SVMX_OK);
+}
+
+static void cut_close(struct cut *cut) {
+    for (uint32_t d = 0; d < 2; d++) cr_assert_eq(atomic_load(&cut->executor->choices.backlog_ns[d]), 0);
+    svmx_batch_destroy(cut->batch);
+    svmx_close(cut->executor);
+    expect_all_returned();
+}
+
+static void clear_cut(void) { memset(cut_out, 0x77, sizeof cut_out); }
+
+static void expect_untouched(void) {
+    for (size_t i = 0; i < sizeof cut_out; i++) cr_assert_eq(((const unsigned char *)cut_out)[i], 0x77);
+}
+
+static void expect_whole(void) {
+    for (int t = 0; t < CUT_TASKS; t++)
+        for (int i = 0; i < CUT_ITEMS; i++) cr_assert_eq(cut_out[t][i], 2 * cut_in[t][i], "task %d, item %d", t, i);
+}
+
+/* Units that chunks had, each of which is in one. */
+static uint64_t units_of(svmx_batch_t *batch, uint32_t *devices) {
+    uint64_t units = 0;
+    *devices = 0;
+    for (uint32_t i = 0; i < svmx_receipt_count(batch); i++) {
+        struct svmx_receipt receipt = {.size = sizeof receipt};
+        cr_assert_eq(svmx_receipt_get(batch, i, &receipt), SVMX_OK);
+        units += receipt.units;
+        *devices |= 1u << receipt.device;
+    }
+    return units;
+}
+
+/* Chunks are with both devices when it is cancelled: too late, and each task is computed once. */
+Test(cuts, cancelled_when_chunks_are_under_way) {
+    struct cut cut;
+    uint32_t devices;
+    cut_open(&cut);
+    fake_gate(true);
+    clear_cut();
+    const unsigned tasks = fake_count(&fake.tasks), submits = fake_count(&fake.calls[FAKE_SUBMIT]);
+    cr_assert_eq(svmx_submit(cut.batch, 0), SVMX_OK);
+    fake_await(&fake.calls[FAKE_SUBMIT], submits + WINDOW + 1); /* more than one of them has at once */
+    cr_assert_eq(svmx_cancel(cut.batch), SVMX_BUSY);
+    expect_untouched();
+    fake_gate(false);
+    cr_assert_eq(svmx_wait(cut.batch, UINT64_MAX), SVMX_OK);
+    expect_whole();
+    cr_assert_eq(fake_count(&fake.tasks) - tasks, CUT_TASKS, "none twice, none lost");
+    cr_assert_eq(units_of(cut.batch, &devices), CUT_TASKS * CUT_ITEMS);
+    cr_assert_eq(devices, 3, "both had some: %x", devices);
+    cut_close(&cut);
+}
+
+/* It waits behind others on both devices, and is taken back; then it is run after all. */
+Test(cuts, cancelled_before_any_chunk_began) {
+    struct cut cut;
+    svmx_batch_t *ahead;
+    static float before[CUT_ITEMS * CUT_TASKS], sums[CUT_ITEMS * CUT_TASKS];
+    uint32_t devices;
+    cut_open(&cut);
+    cr_assert_eq(svmx_batch_create(cut.executor, &ahead), SVMX_OK);
+    cr_assert_eq(svmx_vec_add_f32(ahead, sums, before, before, CUT_ITEMS * CUT_TASKS), SVMX_OK);
+    fake_gate(true);
+    clear_cut();
+    /* what is in flight at once is the window's: no chunk of the second begins while the first is in the midst of a stuck call */
+    fake_stick(FAKE_STUCK_SUBMIT);
+    cr_assert_eq(svmx_submit(ahead, 0), SVMX_OK);
+    fake_await(&fake.stuck_calls, 2);
+    cr_assert_eq(svmx_submit(cut.batch, 0), SVMX_OK);
+    cr_assert_eq(svmx_cancel(cut.batch), SVMX_OK);
+    fake_stick(0);
+    fake_gate(false);
+    cr_assert_eq(svmx_wait(ahead, UINT64_MAX), SVMX_OK);
+    (void)units_of(ahead, &devices);
+    cr_assert_eq(devices, 3, "or the second might have begun");
+    cr_assert_eq(svmx_wait(cut.batch, UINT64_MAX), SVMX_CANCELLED);
+    expect_untouched();
+    cr_assert_eq(svmx_batch_rearm(cut.batch), SVMX_OK);
+    cr_assert_eq(svmx_run(cut.batch), SVMX_OK);
+    expect_whole();
+    svmx_batch_destroy(ahead);
+    cut_close(&cut);
+}
+
+/* At any moment: it is over once, whole or untouched. */
+Test(cuts, cancelled_at_any_moment) {
+    enum { ROUNDS = 300 };
+    struct cut cut;
+    unsigned taken_back = 0;
+    cut_open(&cut);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        clear_cut();
+        cr_assert_eq(svmx_submit(cut.batch, 0), SVMX_OK);
+        for (volatile unsigned i = 0; i < round * 37 % 4001; i++) continue;
+        const enum svmx_status answer = svmx_cancel(cut.batch), status = svmx_wait(cut.batch, UINT64_MAX);
+        if (status == SVMX_CANCELLED) {
+            cr_assert_eq(answer, SVMX_OK);
+            expect_untouched();
+            taken_back++;
+        } else {
+            cr_assert_eq(status, SVMX_OK);
+            cr_assert_neq(answer, SVMX_OK, "it was said to be taken back");
+            expect_whole();
+        }
+        cr_assert_eq(svmx_batch_rearm(cut.batch), SVMX_OK);
+    }
+    cr_assert_gt(taken_back, 0, "never in time");
+    cut_close(&cut);
 }

@@ -62,20 +62,10 @@ Test(hangs, a_wait_that_always_says_timeout_at_once_is_asked_until_the_deadline)
 /* ---- how long a device has ------------------------------------------------------------------------------------ */
 
 /* A second device, so that there is something to choose and launches are learned from. It never gets work. */
-static const struct svmx_plugin twin_plugin = {.magic = SVMX_PLUGIN_MAGIC,
-                                               .size = sizeof(struct svmx_plugin),
-                                               .abi_major = SVMX_ABI_MAJOR,
-                                               .abi_minor = SVMX_ABI_MINOR,
-                                               .name = "twin",
-                                               .version = "1",
-                                               .licence = "Apache-2.0",
-                                               .open = fake_open};
-static const struct svmx_plugin *const both_plugins[] = {&fake_plugin, &twin_plugin};
-
 static svmx_executor_t *open_learning(uint32_t timeout_ms, uint32_t timeout_min_ms) {
     struct svmx_options options = fake_options();
     options.backends = "fake,twin,stop";
-    options.static_plugins = both_plugins;
+    options.static_plugins = fake_and_twin;
     options.static_plugin_count = 2;
     options.log = silent;
     options.timeout_ms = timeout_ms;

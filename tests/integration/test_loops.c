@@ -347,29 +347,150 @@ Test(loops, hash_of_the_body_holds, .init = fill) { expect_wishes("off", true); 
 
 /* ---- devices that fail ---------------------------------------------------------------------------------------------------- */
 
+static struct outcome expected_by_hand;
+
+static void expect_by_hand(svmx_executor_t *executor) {
+    static struct outcome actual;
+    (void)by_library(executor, 7, &actual);
+    expect_same(&actual, &expected_by_hand, 7);
+}
+
 static void fail_each(enum fake_call call, enum svmx_status how, unsigned times) {
-    static struct outcome expected, actual;
-    bool failed = true;
-    by_hand(&expected);
-    for (unsigned at = 1; failed && at < 200; at++) {
-        fake_start();
-        fake.fail[call].from = at;
-        fake.fail[call].count = times;
-        fake.fail[call].status = how;
-        svmx_executor_t *executor = open_quiet_fake();
-        (void)by_library(executor, 7, &actual);
-        expect_same(&actual, &expected, 7);
-        failed = fake.calls[call] >= at;
-        svmx_close(executor);
-        expect_all_returned();
-    }
-    cr_assert(!failed, "there was no end of it");
+    by_hand(&expected_by_hand);
+    fail_each_call(call, how, times, expect_by_hand);
 }
 
 Test(loops, any_submit_fails, .init = fill) { fail_each(FAKE_SUBMIT, SVMX_ERR_BACKEND, 1); }
 Test(loops, any_wait_fails, .init = fill) { fail_each(FAKE_WAIT, SVMX_ERR_BACKEND, 1); }
 Test(loops, any_memory_fails, .init = fill) { fail_each(FAKE_ALLOC, SVMX_ERR_MEMORY, 1); }
 Test(loops, lost_in_mid_loop, .init = fill) { fail_each(FAKE_WAIT, SVMX_ERR_DEVICE_LOST, FAKE_ALL); }
+
+/* ---- state that is large ------------------------------------------------------------------------------------------------- */
+
+/* So much of it that it comes back once a window, and not once an iteration. */
+enum { LARGE = 32768, LARGE_PROBLEMS = 3, LARGE_MOST = 20, LARGE_BYTES = LARGE_PROBLEMS * LARGE * sizeof(float) };
+
+struct large {
+    float state[LARGE_PROBLEMS][LARGE], scaled[LARGE_PROBLEMS][LARGE];
+    struct svmx_loop_end ends[LARGE_PROBLEMS];
+    struct svmx_loop_counts counts;
+};
+
+/* Toward a target by a share that differs: the problems end in different iterations, one at the limit. */
+static void add_large(svmx_batch_t *body, svmx_buffer_t *states, svmx_buffer_t *targets, uint32_t p, float *scaled,
+                      struct svmx_carry *carry, struct svmx_until *until) {
+    static const float shares[LARGE_PROBLEMS] = {0.9f, 0.5f, 0.01f};
+    const struct svmx_arg x = svmx_view(SVMX_F32, states, p * LARGE, LARGE),
+                          to = svmx_view(SVMX_F32, targets, p * LARGE, LARGE);
+    const struct svmx_arg minus[] = {svmx_out(SVMX_F32, scaled, LARGE), to, x};
+    const uint32_t difference = add(body, SVMX_OP_VEC_SUB_F32, minus, 3);
+    const struct svmx_arg mix[] = {svmx_out_passing(SVMX_F32, LARGE), svmx_result_of(SVMX_F32, difference, 0), x,
+                                   svmx_f32(shares[p])};
+    const uint32_t next = add(body, SVMX_OP_AXPY_F32, mix, 4);
+    const struct svmx_arg step[] = {svmx_out_passing(SVMX_F32, 1), svmx_result_of(SVMX_F32, next, 0), x};
+    const uint32_t most = add(body, SVMX_OP_MAX_ABS_DIFF_F32, step, 3);
+    *carry = (struct svmx_carry){next, 0, states, p * LARGE * sizeof(float)};
+    *until = (struct svmx_until){.task = most, .kind = SVMX_UNTIL_BELOW, .limit = 1e-2};
+}
+
+static void run_large(svmx_executor_t *executor, uint32_t every, struct large *large) {
+    static float from[LARGE_PROBLEMS][LARGE], to[LARGE_PROBLEMS][LARGE];
+    struct svmx_carry carries[LARGE_PROBLEMS];
+    struct svmx_until untils[LARGE_PROBLEMS];
+    svmx_buffer_t *states, *targets;
+    svmx_batch_t *body;
+    for (int p = 0; p < LARGE_PROBLEMS; p++)
+        for (int i = 0; i < LARGE; i++) from[p][i] = (float)(i % 101) / 8, to[p][i] = (float)(i % 17 + p);
+    cr_assert_eq(svmx_buffer_create(executor, LARGE_BYTES, &states), SVMX_OK);
+    cr_assert_eq(svmx_buffer_create(executor, LARGE_BYTES, &targets), SVMX_OK);
+    cr_assert_eq(svmx_buffer_write(states, 0, from, LARGE_BYTES), SVMX_OK);
+    cr_assert_eq(svmx_buffer_write(targets, 0, to, LARGE_BYTES), SVMX_OK);
+    cr_assert_eq(svmx_batch_create(executor, &body), SVMX_OK);
+    memset(large, 0, sizeof *large);
+    for (uint32_t p = 0; p < LARGE_PROBLEMS; p++)
+        add_large(body, states, targets, p, large->scaled[p], &carries[p], &untils[p]);
+    const struct svmx_loop loop = {sizeof loop, carries, untils, LARGE_PROBLEMS, LARGE_PROBLEMS, LARGE_MOST, every};
+    cr_assert_eq(svmx_loop_run(body, &loop, large->ends, &large->counts), SVMX_OK, "%s", svmx_batch_error(body));
+    cr_assert_eq(svmx_buffer_read(states, 0, large->state, LARGE_BYTES), SVMX_OK);
+    svmx_batch_destroy(body);
+    svmx_buffer_destroy(states);
+    svmx_buffer_destroy(targets);
+}
+
+static struct large large_expected, large_actual;
+
+static void expect_large(uint32_t every) {
+    cr_assert_arr_eq(large_actual.ends, large_expected.ends, sizeof large_actual.ends, "looked at every %u", every);
+    cr_assert_arr_eq(large_actual.state, large_expected.state, LARGE_BYTES, "looked at every %u", every);
+    cr_assert_arr_eq(large_actual.scaled, large_expected.scaled, LARGE_BYTES, "looked at every %u", every);
+}
+
+/* One iteration after another, on the host. */
+static void expect_of_large(void) {
+    const struct svmx_options options = plain_options();
+    svmx_executor_t *executor = open_with(&options);
+    run_large(executor, 1, &large_expected);
+    cr_assert_lt(large_expected.ends[0].iterations, large_expected.ends[1].iterations);
+    cr_assert_lt(large_expected.ends[1].iterations, large_expected.ends[2].iterations);
+    cr_assert_eq(large_expected.ends[2].reason, SVMX_LOOP_LIMIT);
+    svmx_close(executor);
+}
+
+Test(loops, large_state_gives_the_same_however_often_is_looked) {
+    static const uint32_t often[] = {1, 2, 3, 7, 16, 0, LARGE_MOST};
+    expect_of_large();
+    for (uint32_t flags = 0; flags <= SVMX_DEVICE_SHARES_MEMORY; flags += SVMX_DEVICE_SHARES_MEMORY) {
+        fake_start();
+        fake.flags = flags;
+        svmx_executor_t *executor = open_fake();
+        for (size_t i = 0; i < sizeof often / sizeof *often; i++) {
+            run_large(executor, often[i], &large_actual);
+            expect_large(often[i]);
+        }
+        svmx_close(executor);
+        expect_all_returned();
+    }
+}
+
+/* A window brings the flags of its iterations back, and one state: what the last of them carries on, and what it gives. Each
+ * problem that ends in the midst of a window brings its own once more. */
+Test(loops, large_state_comes_back_once_a_window) {
+    enum { EVERY = 5, FLAG = 64, GUARDS = 1024 }; /* the last: what may lie around the results of a submission */
+    struct svmx_options options = fake_options();
+    options.timeout_ms = 60000;
+    fake_start();
+    svmx_executor_t *executor = open_with(&options);
+    run_large(executor, EVERY, &large_actual); /* pipelines are built meanwhile */
+    const uint64_t before = fake.bytes_out;
+    const unsigned submits = fake.calls[FAKE_SUBMIT];
+    run_large(executor, EVERY, &large_actual);
+    uint64_t most = 0, windows = 0;
+    for (int p = 0; p < LARGE_PROBLEMS; p++) {
+        const uint64_t own = (large_actual.ends[p].iterations + EVERY - 1) / EVERY;
+        windows = own > windows ? own : windows;
+        most += (own + (large_actual.ends[p].iterations % EVERY > 0)) * (2 * LARGE * sizeof(float) + EVERY * FLAG);
+    }
+    cr_assert_leq(fake.bytes_out - before, most + large_actual.counts.windows * GUARDS);
+    cr_assert_geq(fake.bytes_out - before, most - LARGE_PROBLEMS * (LARGE_MOST + EVERY) * FLAG);
+    cr_assert_leq(large_actual.counts.windows, windows + LARGE_PROBLEMS - 1, "the last one ends with a window");
+    cr_assert_eq(fake.calls[FAKE_SUBMIT] - submits, large_actual.counts.windows);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+static void expect_large_by_seven(svmx_executor_t *executor) {
+    run_large(executor, 7, &large_actual);
+    expect_large(7);
+}
+
+static void fail_large(enum fake_call call, enum svmx_status how, unsigned times) {
+    expect_of_large();
+    fail_each_call(call, how, times, expect_large_by_seven);
+}
+
+Test(loops, large_state_and_any_submit_fails) { fail_large(FAKE_SUBMIT, SVMX_ERR_BACKEND, 1); }
+Test(loops, large_state_and_any_memory_fails) { fail_large(FAKE_ALLOC, SVMX_ERR_MEMORY, 1); }
+Test(loops, large_state_lost_in_mid_loop) { fail_large(FAKE_WAIT, SVMX_ERR_DEVICE_LOST, FAKE_ALL); }
 
 /* ---- what is refused --------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /*
  * test_opencl_steady.c: in steady state a launch on OpenCL is calls that enqueue, set arguments and look at events: nothing is
- * made, built or asked for. Counted by a layer between the loader and the driver (tests/drivers/opencl), which sees what may
+ * made, built or asked for. Counted by a layer between the loader and the driver (tests/drivers/cl_fault), which sees what may
  * fail: buffers, maps, programs, kernels, queues, contexts, and what devices say of themselves.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -25,7 +25,7 @@ static void use_layer(void) {
     if (sanitizer && strstr(sanitizer, "thread")) cr_skip_test("the thread sanitizer does not know PoCL's threads");
     if (access(pocl, R_OK) != 0) cr_skip_test("there is no PoCL (package pocl-opencl-icd)");
     cr_assert(build && objdir, "run by make check, which says where the layer is");
-    (void)snprintf(path, sizeof path, "%s/tests/drivers/opencl/%s/layer.so", build, objdir);
+    (void)snprintf(path, sizeof path, "%s/tests/drivers/cl_fault/%s/layer.so", build, objdir);
     setenv("OCL_ICD_VENDORS", pocl, 1);
     setenv("OPENCL_LAYERS", path, 1);
     setenv("SUPERVM_DRIVER_PROBE", "off", 1);

@@ -10,7 +10,7 @@
 #include "faults_fixture.h"
 #include "ops/chain_f32.h"
 
-enum { N = 48, TASKS = 40, SEEDS = 12 };
+enum { N = 47, /* no multiple of an alignment */ TASKS = 40, SEEDS = 12 };
 
 static float host[6][N], expected[TASKS][N], outs[TASKS][N];
 
@@ -482,6 +482,84 @@ Test(stretches, a_failure_is_in_the_receipt_of_the_first_part) {
     expect_all_returned();
 }
 
+/* ---- guard bytes --------------------------------------------------------------------------------------------------- */
+
+/* A launch of the stretch writes a byte too many, or bytes are missing of what is read back: it falls apart and is right, and the
+ * next one is a stretch again. */
+static void expect_guarded(uint32_t flags, int stray, unsigned launch, uint64_t missing, const char *reason) {
+    const struct graph graph = line_of(6);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    compute_expected(&graph);
+    fake_start();
+    fake.flags = flags;
+    svmx_executor_t *executor = open_quiet_fake();
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    for (int i = 0; i < 2; i++) run_and_expect(batch, &graph, true);
+    if (flags & SVMX_DEVICE_LINKS) await_links(executor);
+    run_and_expect(batch, &graph, true);
+    cr_assert_eq(stretched(batch), 6);
+    fake.stray = stray;
+    fake.stray_launch = fake.launches + launch;
+    fake.short_bytes = missing;
+    run_and_expect(batch, &graph, true);
+    cr_assert_eq(stretched(batch), 0, "launch %u, %d: not seen", launch, stray);
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert(strstr(receipt.reason, reason), "launch %u, %d: %s", launch, stray, receipt.reason);
+    fake.stray = 0;
+    fake.short_bytes = 0;
+    if (!missing) cr_assert_eq(device_at(executor, 0).failures, 1);
+    run_and_expect(batch, &graph, true);
+    if (!missing) cr_assert_eq(stretched(batch), 6, "memory that was written to is not guarded anew");
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+Test(stretches, a_byte_too_many_is_seen) {
+    static const uint32_t flags[] = {0, SVMX_DEVICE_SHARES_MEMORY};
+    for (size_t i = 0; i < 2; i++) {
+        expect_guarded(flags[i], 1, 6, 0, "wrote behind the outputs");
+        expect_guarded(flags[i], -1, 6, 0, "wrote before the outputs");
+        expect_guarded(flags[i], 1, 5, 0, "wrote before the outputs"); /* behind the last one that passes */
+        expect_guarded(flags[i] | SVMX_DEVICE_LINKS, 1, 1, 0, "wrote behind the outputs");
+    }
+}
+
+Test(stretches, a_readback_that_is_short_is_seen) {
+    static const uint64_t missing[] = {1, 63, 64, 65, 200};
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+        expect_guarded(0, 0, 0, missing[i], missing[i] < 64 ? "wrote behind the outputs" : "not read back as a whole");
+}
+
+/* The same stretch again needs none; another one in the same memory does. */
+static void expect_fills(uint32_t flags, unsigned per_size) {
+    const struct graph longer = line_of(6), shorter = line_of(5);
+    fake_start();
+    fake.flags = flags;
+    svmx_executor_t *executor = open_fake();
+    svmx_batch_t *one = batch_for(executor, &longer, outs, false), *two = batch_for(executor, &shorter, outs, false);
+    for (int i = 0; i < 3; i++) {
+        compute_expected(&longer);
+        run_and_expect(one, &longer, true);
+        compute_expected(&shorter);
+        run_and_expect(two, &shorter, true);
+    }
+    cr_assert_eq(stretched(one) + stretched(two), 11);
+    const unsigned before = fake.fills;
+    for (int i = 0; i < 3; i++) run_and_expect(two, &shorter, true);
+    cr_assert_eq(fake.fills, before, "the same again");
+    compute_expected(&longer);
+    run_and_expect(one, &longer, true);
+    cr_assert_eq(fake.fills, before + per_size);
+    svmx_batch_destroy(one);
+    svmx_batch_destroy(two);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+Test(stretches, guards_are_filled_in_when_the_size_changes_and_not_again) { expect_fills(0, 2); }
+Test(stretches, guards_need_no_command_where_memory_is_shared) { expect_fills(SVMX_DEVICE_SHARES_MEMORY, 0); }
+
 /* One that is late must not write into what is the caller's. */
 Test(stretches, a_hang_costs_time_and_a_late_answer_goes_nowhere) {
     abandons = true;
@@ -535,7 +613,7 @@ static void teach(svmx_executor_t *executor, uint32_t op, uint32_t device, struc
 }
 
 /* A device and SIMD, which decide by what they are taught. */
-static svmx_executor_t *open_two(void) {
+static svmx_executor_t *open_two(uint32_t flags) {
     struct svmx_options options = {.size = sizeof options,
                                    .backends = "fake,simd,stop",
                                    .policy = "auto",
@@ -545,6 +623,7 @@ static svmx_executor_t *open_two(void) {
                                    .static_plugins = fake_plugins,
                                    .static_plugin_count = 1};
     fake_start();
+    fake.flags = flags;
     return open_with(&options);
 }
 
@@ -555,12 +634,24 @@ static void teach_sums(svmx_executor_t *executor, uint64_t cpu_ns, uint64_t setu
     cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, N), SVMX_OK);
 }
 
-/* How many parts of a chain of four went to the device together. */
-static uint32_t weighed(uint64_t cpu_ns, uint64_t setup_ns, uint64_t compute_ns) {
+/* A link by itself goes to SIMD. */
+static void expect_alone_on_simd(svmx_executor_t *executor) {
+    const struct graph graph = line_of(1);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    run_and_expect(batch, &graph, true);
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert_eq(receipt.device, 1);
+    svmx_batch_destroy(batch);
+}
+
+/* How many parts of a chain of four went to the device together, where each would go to SIMD. */
+static uint32_t weighed_on(uint32_t flags, uint64_t cpu_ns, uint64_t setup_ns, uint64_t compute_ns) {
     const struct graph graph = line_of(4);
     compute_expected(&graph);
-    svmx_executor_t *executor = open_two();
+    svmx_executor_t *executor = open_two(flags);
     teach_sums(executor, cpu_ns, setup_ns, compute_ns);
+    expect_alone_on_simd(executor);
     svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
     run_and_expect(batch, &graph, true);
     run_and_expect(batch, &graph, true);
@@ -570,20 +661,48 @@ static uint32_t weighed(uint64_t cpu_ns, uint64_t setup_ns, uint64_t compute_ns)
     return count;
 }
 
-static bool has_simd(void) {
-    const struct svmx_options options = {.size = sizeof options, .backends = "simd", .log_level = SVMX_LOG_OFF};
-    svmx_executor_t *executor = NULL;
-    if (svmx_open(&executor, &options, NULL) != SVMX_OK) return false;
-    svmx_close(executor);
-    return true;
+static uint32_t weighed(uint64_t cpu_ns, uint64_t setup_ns, uint64_t compute_ns) {
+    return weighed_on(0, cpu_ns, setup_ns, compute_ns);
 }
 
 Test(stretches, a_chain_goes_where_none_of_its_links_would) {
     if (!has_simd()) cr_skip_test("there is no SIMD backend");
-    /* links are halved where SIMD fuses them: 2.5 x 400 us apart, 300 + 4 x 120 together, 420 alone */
+    /* links are one pass where SIMD fuses them: (1 + 1/3 + 1/3 + 2/3) x 400 us apart, 300 + 4 x 120 together, 420 alone */
     cr_assert_eq(weighed(400000, 300000, 120000), 4);
     cr_assert_eq(weighed(400000, 900000, 120000), 0, "its setup is not worth it");
     cr_assert_eq(weighed(1000, 300000, 10), 0, "all of it is over before a launch would begin");
+}
+
+/* A device that computes links in one launch is weighed so: with launches of their own it would be 300 + 4 x 150 us, more than
+ * 933 us less the margin; as one launch it is 300 + (1 + 1/3 + 1/3 + 2/3) x 150. */
+Test(stretches, links_are_weighed_as_the_launch_that_they_are) {
+    if (!has_simd()) cr_skip_test("there is no SIMD backend");
+    cr_assert_eq(weighed_on(0, 400000, 300000, 150000), 0);
+    cr_assert_eq(weighed_on(SVMX_DEVICE_LINKS, 400000, 300000, 150000), 4);
+}
+
+/* Where it is cheaper the chain is cut: the device is good at sums, 300 + 4 x 80 us against 800 on SIMD, and slow at gelu. */
+Test(stretches, a_chain_is_cut_where_that_is_cheaper) {
+    if (!has_simd()) cr_skip_test("there is no SIMD backend");
+    struct graph graph = line_of(6);
+    for (uint32_t t = 4; t < 6; t++) graph.tasks[t].op = SVMX_OP_GELU_F32;
+    compute_expected(&graph);
+    svmx_executor_t *executor = open_two(0);
+    teach_sums(executor, 400000, 300000, 80000);
+    teach(executor, SVMX_OP_GELU_F32, 1, (struct svmx__sample){.compute_ns = 400000});
+    teach(executor, SVMX_OP_GELU_F32, 0, (struct svmx__sample){.setup_ns = 300000, .compute_ns = 900000});
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_GELU_F32, N), SVMX_OK);
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    for (int run = 0; run < 3; run++) run_and_expect(batch, &graph, true);
+    for (uint32_t t = 0; t < 6; t++) {
+        struct svmx_receipt receipt = {.size = sizeof receipt};
+        cr_assert_eq(svmx_receipt_get(batch, t, &receipt), SVMX_OK);
+        cr_assert_eq(receipt.device, t < 4 ? 0 : 1, "part %u is on device %u", t, receipt.device);
+        cr_assert_eq((receipt.flags & SVMX_RECEIPT_STRETCH) != 0, t < 4);
+    }
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
 }
 
 /* What passes within a submission could not be compared. */
@@ -613,7 +732,7 @@ Test(stretches, do_not_take_what_a_chain_has_done) {
     if (!has_simd()) cr_skip_test("there is no SIMD backend");
     graph.tasks[0].op = SVMX_OP_RELU_F32;
     compute_expected(&graph);
-    svmx_executor_t *executor = open_two();
+    svmx_executor_t *executor = open_two(0);
     teach(executor, SVMX_OP_RELU_F32, 1, (struct svmx__sample){.compute_ns = 400000});
     teach_sums(executor, 400000, 300000, 80000); /* 4 x 200 us fused, 300 + 4 x 80 together, 380 alone */
     svmx_batch_t *batch = batch_for(executor, &graph, outs, false);

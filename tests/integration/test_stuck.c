@@ -75,6 +75,122 @@ Test(stuck, submit) { run_with(FAKE_STUCK_SUBMIT); }
 Test(stuck, wait_that_forgets_its_timeout) { run_with(FAKE_STUCK_WAIT); }
 Test(stuck, memory_alloc_in_the_self_test) { run_with(FAKE_STUCK_ALLOC); }
 
+/* ---- while a caller wants memory ---------------------------------------------------------------------------------- */
+
+static struct svmx_stats stats_of(const svmx_executor_t *executor) {
+    struct svmx_stats stats = {.size = sizeof stats};
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    return stats;
+}
+
+/* 64 floats in memory of the library, doubled. */
+static void double_in(svmx_batch_t *batch) {
+    static float out[64];
+    void *memory = NULL;
+    cr_assert_eq(svmx_batch_alloc(batch, sizeof out, &memory), SVMX_OK, "%s", svmx_batch_error(batch));
+    float *in = memory;
+    for (int i = 0; i < 64; i++) in[i] = (float)i;
+    cr_assert_eq(svmx_vec_add_f32(batch, out, in, in, 64), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    for (int i = 0; i < 64; i++) cr_assert_eq(out[i], (float)(2 * i));
+}
+
+Test(stuck, memory_that_a_caller_asks_for_is_plain_then) {
+    svmx_batch_t *batch;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    fake_stick(FAKE_STUCK_ALLOC);
+    double_in(batch);
+    cr_assert_eq(stats_of(executor).allocs_late, 1);
+    cr_assert_eq(device_at(executor, 0).usable, 0, "it keeps who asks");
+    cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
+    double_in(batch);
+    cr_assert_eq(fake_count(&fake.stuck_calls), 1, "a device that was given up was asked again");
+    cr_assert_eq(stats_of(executor).allocs_late + stats_of(executor).allocs_refused, 1);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    come_back_late();
+}
+
+Test(stuck, a_device_without_memory_is_counted_apart) {
+    svmx_batch_t *batch;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    fake.fail[FAKE_ALLOC].from = 1;
+    fake.fail[FAKE_ALLOC].count = FAKE_ALL;
+    fake.fail[FAKE_ALLOC].status = SVMX_ERR_MEMORY;
+    double_in(batch);
+    cr_assert_gt(stats_of(executor).allocs_refused, 0);
+    cr_assert_eq(stats_of(executor).allocs_late, 0);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+}
+
+/* The device is at work, and has room for no more: who asks gets an answer in the end, in time or not, and what came too late
+ * is there for the next. */
+Test(stuck, memory_from_a_device_that_is_busy) {
+    struct trial trial;
+    svmx_batch_t *other;
+    void *memory = NULL, *more = NULL;
+    fake_start();
+    fake.max_in_flight = 1;
+    struct svmx_options options = impatient_options();
+    options.timeout_ms = 60000; /* the gate is no hang */
+    svmx_executor_t *executor = open_with(&options);
+    (void)run_trial(executor);
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    cr_assert_eq(svmx_batch_create(executor, &other), SVMX_OK);
+    fake_gate(true);
+    const unsigned before = fake_count(&fake.calls[FAKE_SUBMIT]);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    fake_await(&fake.calls[FAKE_SUBMIT], before + 1);
+    cr_assert_eq(svmx_batch_alloc(other, 1 << 20, &memory), SVMX_OK);
+    memset(memory, 1, 1 << 20);
+    fake_gate(false);
+    cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_OK);
+    cr_assert(trial_is_right(&trial));
+    cr_assert_eq(svmx_batch_reset(other), SVMX_OK);
+    const uint64_t late = stats_of(executor).allocs_late;
+    cr_assert_eq(svmx_batch_alloc(other, 1 << 20, &more), SVMX_OK);
+    cr_assert_eq(stats_of(executor).allocs_late, late, "nobody is in the way any more");
+    svmx_batch_destroy(other);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    cr_assert_eq(fake_count(&fake.memories), 0, "memory that came too late is lost");
+}
+
+/* The submitter itself wants memory of its own device. */
+static enum svmx_status answered = SVMX_ERR_UNKNOWN;
+static void alloc_in_callback(svmx_batch_t *batch, enum svmx_status status, void *user) {
+    void *memory = NULL;
+    (void)batch, (void)status;
+    answered = svmx_batch_alloc(user, 4 << 20, &memory);
+    if (answered == SVMX_OK) memset(memory, 7, 4 << 20);
+}
+
+Test(stuck, a_callback_may_ask_for_memory) {
+    struct trial trial;
+    svmx_batch_t *other;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    (void)run_trial(executor);
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    cr_assert_eq(svmx_batch_create(executor, &other), SVMX_OK);
+    cr_assert_eq(svmx_batch_on_done(batch, alloc_in_callback, other), SVMX_OK);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_OK);
+    svmx_batch_destroy(batch); /* returns after the callback */
+    cr_assert_eq(answered, SVMX_OK);
+    cr_assert_eq(stats_of(executor).allocs_late + stats_of(executor).allocs_refused, 0);
+    cr_assert_eq(device_at(executor, 0).usable, 1);
+    svmx_batch_destroy(other);
+    svmx_close(executor);
+}
+
+/* ---- more than one batch ------------------------------------------------------------------------------------------ */
+
 Test(stuck, batches_behind_it_are_right_too) {
     enum { BATCHES = 12 };
     static struct trial trials[BATCHES];
@@ -398,6 +514,23 @@ static void build_with(uint32_t policy, enum svmx_status expected) {
 
 Test(stuck, a_build) { build_with(0, SVMX_OK); }
 Test(stuck, a_build_under_the_policy_gpu_is_an_error) { build_with(SVMX_POLICY_GPU, SVMX_TIMEOUT); }
+
+/* PoCL compiles when it is asked for the binary, for far longer than any other call may take. */
+Test(stuck, a_driver_that_compiles_for_its_binary_is_not_stuck) {
+    char folder[] = "/tmp/svmx-test-XXXXXX", command[64];
+    struct svmx_options options = impatient_options();
+    cr_assert_not_null(mkdtemp(folder));
+    options.cache_dir = folder;
+    fake_start();
+    fake.binary_ms = 2 * STUCK_LIMIT_MS;
+    svmx_executor_t *executor = open_with(&options);
+    (void)run_trial(executor);
+    fake_await(&fake.binaries, 1);
+    cr_assert_eq(device_at(executor, 0).usable, 1, "%s", device_at(executor, 0).health_reason);
+    svmx_close(executor);
+    (void)snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+}
 
 /* ---- while the executor is closed -------------------------------------------------------------------------------- */
 

@@ -163,7 +163,11 @@ refuses 2 'say --serial or --threads, not both' run x --serial --threads 2
 refuses 2 'a word too many: y' run x y
 refuses 1 'No such file' run "$work/nothing"
 printf '{"number": 1,\n "cheese": 2}' >"$work/bad"
-refuses 1 'line 2: there is no such key' run "$work/bad"
+refuses 1 'line 2: there is no such key: "cheese"' run "$work/bad"
+printf '{\n' >"$work/bad"
+refuses 1 'the text ends in the middle' run "$work/bad"
+printf '{"accounts": [{"nonce": 1}' >"$work/bad"
+refuses 1 'the text ends in the middle' run "$work/bad"
 printf '{"number": 1,}' >"$work/bad"
 refuses 1 'a comma stands at the end' run "$work/bad"
 printf '{"coinbase": "0x12"}' >"$work/bad"

@@ -68,7 +68,7 @@ class CompareBackends(suite.Suite):
     def test_winners_and_pairs(self):
         out, _ = self.run_script("compare-backends", *self.scans())
         self.assertIn("| 1,024 | 12.2 µs | 52.0 µs | 24.1 µs | cpu |", out)
-        self.assertIn("| 4,096 | 43.0 µs | 58.2 µs | 36.4 µs | levelzero |", out)  # 36.4 < 0.9 * 43.0 = 38.7
+        self.assertIn("| 4,096 | 43.0 µs | 58.2 µs | 36.4 µs ~ | levelzero ~ |", out)  # 36.4 < 0.9 * 43.0 = 38.7
         self.assertIn("| 65,536 | 657 µs | 181 µs | 282 µs | opencl |", out)
         self.assertIn("| vec_add_f32 | cpu, opencl | opencl from 16,384 |", out)  # 82.8 < 149
         self.assertIn("| vec_add_f32 | cpu, levelzero | levelzero from 4,096 |", out)
@@ -129,6 +129,27 @@ class CompareBackends(suite.Suite):
         self.assertTrue(self.get("a.csv").startswith("host,cpu,op,size,backend,"))
         self.assertTrue(self.get("a.md").startswith("# Backends on alpha"))
 
+    def test_what_the_scan_could_not_decide_is_marked(self):
+        sizes = ((1, "yes", "no"), (2, "no", "yes"), (4, "yes", "yes"))  # size, opencl decided, levelzero decided
+        cl = [made.row(size, 100, 50, decided=one) for size, one, _ in sizes]
+        ze = [made.row(size, 100, 95, backend="levelzero", device="Arc", decided=two) for size, _, two in sizes]
+        paths = (self.put("cl.csv", made.text(cl)), self.put("ze.csv", made.text(ze)))
+        out, _ = self.run_script("compare-backends", *paths)
+        self.assertIn("| 1 | 100 µs | 50.0 µs | 95.0 µs ~ | opencl |", out)  # whoever is second is not the winner
+        self.assertIn("| 2 | 100 µs | 50.0 µs ~ | 95.0 µs | opencl ~ |", out)
+        self.assertIn("| 4 | 100 µs | 50.0 µs | 95.0 µs | opencl |", out)
+        self.assertIn("2 of 6 rows (~) may have been decided by noise: scan with more --max-samples.", out)
+        self.assertIn("| 1 | 100 µs | 95.0 µs ~ | cpu ~ |", self.run_script("compare-backends", paths[1])[0])
+        rows = csv.DictReader(io.StringIO(self.run_script("compare-backends", *paths, "--csv", "-")[0]))
+        self.assertEqual([row["decided"] for row in rows], ["", "yes", "no", "", "no", "yes", "", "yes", "yes"])
+
+    def test_without_doubts_there_is_no_mark(self):
+        out, _ = self.run_script("compare-backends", self.put("s.csv", made.text([made.row(1, 100, 50)])))
+        self.assertNotIn("~", out)
+        one = self.put("one.csv", made.text([made.row(1, 100, 95, samples=1)], short=True))  # which does not say
+        rows = csv.DictReader(io.StringIO(self.run_script("compare-backends", one, "--csv", "-")[0]))
+        self.assertEqual([row["decided"] for row in rows], ["", ""])
+
     def test_wrong_results_do_not_compete(self):
         path = self.put("w.csv", made.text([made.row(1, 10, 1), made.row(2, 10, 1, verified="no")]))
         out, _ = self.run_script("compare-backends", path)
@@ -187,7 +208,7 @@ class Summarize(suite.Suite):
         self.assertIn("| 1.05x | 760 µs | 40.0x | cpu ~ |", out)
         self.assertIn("| opencl |\n", out)
         self.assertIn("| cpu WRONG |", out)
-        self.assertIn("1 of 4 rows (~)", out)
+        self.assertIn("1 of 4 rows (~) may have been decided by noise: scan with more --max-samples.", out)
         self.assertIn("**1 of 4 rows have wrong results", out)
 
     def test_a_kind_is_named(self):

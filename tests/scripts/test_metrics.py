@@ -155,9 +155,10 @@ class Addresses(Serving):
         self.assertEqual(answer.read(), b"ok\n")
 
     def test_no_addresses(self):
-        for address in ("", "x", "9469", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:1x", "host:1", "[::1]"):
+        for address in ("", "x", "9469", "127.0.0.1", "127.0.0.1:", "127.0.0.1:1x", "host:1", "[::1]"):
             self.refused(2, "give IPv4:PORT", "--address", address)
         self.refused(2, "give IPv4:PORT", "--address", "1" * 500 + ":1")
+        self.refused(2, "a port is 1 to 65535", "--address", "127.0.0.1:65536")
 
     def test_a_port_in_use(self):
         server = self.serve("--load", "0")

@@ -56,6 +56,7 @@ criterion_suites += \
 	%D%/test_pipeline_cache \
 	%D%/test_policy \
 	%D%/test_prewarm \
+	%D%/test_quarantine \
 	%D%/test_profile \
 	%D%/test_profile_file \
 	%D%/test_proxy \

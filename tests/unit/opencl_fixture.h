@@ -92,13 +92,13 @@ static inline void use_oclgrind(void) { use_driver(OCLGRIND_ICD, "oclgrind"); }
 static void (*layer_fail)(const char *name, unsigned n, int error);
 static unsigned (*layer_hits)(void);
 
-/* The layer of tests/drivers/opencl between the loader and PoCL. */
+/* The layer of tests/drivers/cl_fault between the loader and PoCL. */
 static inline void use_layer(void) {
     const char *build = getenv("SVMX_TEST_BUILDDIR"), *objdir = getenv("SVMX_TEST_OBJDIR");
     char path[4096];
     use_pocl();
     cr_assert(build && objdir, "run by make check, which says where the layer is");
-    (void)snprintf(path, sizeof path, "%s/tests/drivers/opencl/%s/layer.so", build, objdir);
+    (void)snprintf(path, sizeof path, "%s/tests/drivers/cl_fault/%s/layer.so", build, objdir);
     cr_assert_eq(access(path, R_OK), 0, "no layer %s", path);
     setenv("OPENCL_LAYERS", path, 1);
     void *layer = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* the loader of OpenCL will find it loaded */

@@ -181,6 +181,12 @@ static inline const char *host_last_error(void *user, const struct svmx_host *ba
     return ((const struct test_host *)(uintptr_t)base)->last_error;
 }
 
-static const struct svmx__host_maker test_maker = {NULL, host_make, host_unmake, host_last_error};
+static inline const char *host_warnings(void *user, const struct svmx_host *base) {
+    (void)user;
+    (void)base;
+    return "";
+}
+
+static const struct svmx__host_maker test_maker = {NULL, host_make, host_unmake, host_last_error, host_warnings};
 
 #endif

@@ -242,6 +242,7 @@ Test(custom, every_bad_field_is_named) {
     WRONG("exactness", def.exactness = 2);
     WRONG("min_bucket", def.min_bucket = 3);
     WRONG("min_bucket", def.min_bucket = UINT64_C(1) << 41);
+    WRONG("flags", def.flags = 2);
     WRONG("check_reads", def.check_reads = 1 << 0);
     WRONG("check_reads", def.check_reads = 1 << 4);
     WRONG("check_reads", def.check_reads = 1u << 31);
@@ -329,6 +330,14 @@ static void run_counting(const struct svmx_operand *args, void *user) {
     uint32_t *calls = user;
     ++*calls;
     if (args[0].bytes >= 100) memcpy(args[0].data, calls, 4);
+}
+
+/* Of the elements behind it. */
+static void run_backwards(const struct svmx_operand *args, void *user) {
+    (void)user;
+    const uint64_t count = args[0].bytes / 4;
+    for (uint64_t i = 0; i < count; i++)
+        memcpy((char *)args[0].data + 4 * i, (const char *)args[1].data + 4 * (count - 1 - i), 4);
 }
 
 static void run_rounding(const struct svmx_operand *args, void *user) {
@@ -420,6 +429,49 @@ static enum svmx_status add_mix(uint32_t op, uint32_t n, uint32_t k) {
     const struct svmx_arg args[] = {svmx_out(SVMX_U32, out, n), svmx_in(SVMX_U32, a, n), svmx_in(SVMX_U32, b, n),
                                     svmx_u32(k)};
     return svmx_batch_add(batch, op, args, 4);
+}
+
+Test(custom, what_is_not_elementwise_and_says_so_is_refused) {
+    struct svmx_op_def def = mix_def();
+    def.known_count = 0;
+    def.run = run_backwards;
+    def.flags = SVMX_OP_ELEMENTWISE;
+    refuse(&def, SVMX_ERR_WRONG_RESULT, "in pieces and as a whole");
+    def.flags = 0;
+    (void)register_or_fail(&def);
+}
+
+Test(custom, only_elements_of_one_size_are_elementwise) {
+    struct svmx_param params[4];
+    struct svmx_op_def def = mix_def();
+    memcpy(params, mix_params, sizeof params);
+    def.params = params;
+    def.known_count = 0;
+    def.flags = SVMX_OP_ELEMENTWISE;
+    params[2].record = 2;
+    refuse(&def, SVMX_ERR_ARGUMENT, "flags");
+    params[2].record = 1;
+    params[2].type = SVMX_U64;
+    refuse(&def, SVMX_ERR_ARGUMENT, "several sizes");
+    params[2].type = SVMX_U32;
+    params[1].direction = SVMX_OUT;
+    refuse(&def, SVMX_ERR_ARGUMENT, "more than one output");
+    params[1].direction = SVMX_IN;
+    def.check = check_odd;
+    refuse(&def, SVMX_ERR_ARGUMENT, "a check or a shape");
+    def.check = NULL;
+    def.shape = shape_even;
+    refuse(&def, SVMX_ERR_ARGUMENT, "a check or a shape");
+    def.shape = NULL;
+    const uint32_t op = register_or_fail(&def);
+    cr_assert(op >= SVMX_OP_FIRST_REGISTERED);
+}
+
+Test(custom, a_program_that_was_compiled_before_flags_is_served) {
+    struct svmx_op_def def = mix_def();
+    def.size = offsetof(struct svmx_op_def, flags);
+    def.flags = 0xffff; /* is not looked at: for such a program it is not there */
+    (void)register_or_fail(&def);
 }
 
 Test(custom, its_own_check) {

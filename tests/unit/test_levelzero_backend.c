@@ -155,6 +155,9 @@ Test(levelzero_backend, a_device_says_what_it_is, .init = start, .fini = finish)
     cr_expect_eq(info.alignment, 64);
     cr_expect_eq(info.max_alloc_bytes, info.memory_bytes, "the driver has the relaxed limits");
     cr_expect_neq(info.uuid[0], 0);
+    cr_expect_gt(info.max_group, 0);
+    cr_expect_gt(info.timer_ns, 0);
+    cr_expect(info.fp32 & SVMX_FP_FMA);
     cr_expect_eq(backend.ops->device_info(backend.self, 1, &none), SVMX_ERR_UNKNOWN);
 }
 

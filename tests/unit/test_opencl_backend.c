@@ -452,16 +452,20 @@ Test(opencl_backend, an_empty_list_and_a_dispatch_of_nothing_are_done_at_once) {
 }
 
 /* A wrong command behind a right one: the right one must not have started. */
-static void check_refused(struct add *add, struct svmx_command wrong) {
+static void check_refused_as(struct add *add, struct svmx_command wrong, enum svmx_status status) {
     struct svmx_command *at = &add->commands[add->command_count++];
     uint64_t ticket = 77;
     *at = wrong;
     last_error[0] = '\0';
-    cr_expect_eq(add_submit(add, &ticket), SVMX_ERR_ARGUMENT, "command of kind %u", wrong.kind);
+    cr_expect_eq(add_submit(add, &ticket), status, "command of kind %u", wrong.kind);
     cr_expect_not_null(strstr(last_error, "submit: command 1:"), "%s", last_error);
     cr_expect_eq(ticket, 77);
     cr_expect_eq(((unsigned char *)add->host_out)[0], 0xee);
     add->command_count--;
+}
+
+static void check_refused(struct add *add, struct svmx_command wrong) {
+    check_refused_as(add, wrong, SVMX_ERR_ARGUMENT);
 }
 
 Test(opencl_backend, a_list_with_a_wrong_command_starts_nothing) {
@@ -479,6 +483,10 @@ Test(opencl_backend, a_list_with_a_wrong_command_starts_nothing) {
     wrong = right;
     wrong.as.dispatch.pipeline = NULL;
     check_refused(&add, wrong);
+    wrong = right;
+    wrong.as.dispatch.first_unit = (const uint64_t[]){0, UINT64_C(1) << 50};
+    check_refused_as(&add, wrong, SVMX_ERR_MEMORY); /* it is to be cut: no fault of the device's */
+    cr_expect_not_null(strstr(last_error, "32 bits"), "%s", last_error);
     check_refused(&add, (struct svmx_command){.kind = 99});
     check_refused(&add, (struct svmx_command){.kind = SVMX_COMMAND_COPY_IN, .as.copy = {{in, 0, 64}, {NULL, 0, 64}}});
     check_refused(&add, (struct svmx_command){.kind = SVMX_COMMAND_COPY_IN, .as.copy = {{in, 0, 64}, {out, 0, 65}}});

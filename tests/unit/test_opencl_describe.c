@@ -1,6 +1,6 @@
 /*
  * test_opencl_describe.c: plugins/opencl/describe.c and device.c: names, and what drivers say of their devices. A layer
- * (tests/drivers/opencl) puts words into the mouth of a real driver.
+ * (tests/drivers/cl_fault) puts words into the mouth of a real driver.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -67,6 +67,11 @@ Test(opencl_describe, pocl_is_a_cpu_that_shares_cores_and_memory) {
     cr_expect_str_not_empty(info.name);
     cr_expect_not_null(strstr(info.driver, "Portable Computing Language "));
     cr_expect_str_empty(info.pci);
+    cr_expect_gt(info.max_group, 0);
+    cr_expect_gt(info.local_bytes, 0);
+    cr_expect_gt(info.timer_ns, 0);
+    cr_expect(info.fp32 & SVMX_FP_INF_NAN);
+    cr_expect(info.fp64 & SVMX_FP_FMA);
     struct svmx_device_info more = {.size = sizeof more};
     cr_expect_eq(backend.ops->device_info(backend.self, 1, &more), SVMX_ERR_UNKNOWN);
     close_backend();
@@ -144,6 +149,7 @@ Test(opencl_describe, without_doubles_it_says_so_and_refuses) {
     setenv("SVMX_LAYER_ZERO", "0x1032", 1); /* CL_DEVICE_DOUBLE_FP_CONFIG */
     open_backend();
     cr_expect(info_of(0).flags & SVMX_DEVICE_NO_F64);
+    cr_expect_eq(info_of(0).fp64, 0);
     for (uint32_t i = 0; catalog_at(i); i++)
         if (catalog_at(i)->f64) cr_expect_eq(build(catalog_at(i)->op, 16384, 0, &pipeline), SVMX_ERR_UNSUPPORTED);
     close_backend();

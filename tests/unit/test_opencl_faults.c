@@ -1,6 +1,6 @@
 /*
  * test_opencl_faults.c: plugins/opencl when its driver fails: every call of it once, memory that runs out, events that
- * fail or never end. A layer (tests/drivers/opencl) makes a real driver fail.
+ * fail or never end. A layer (tests/drivers/cl_fault) makes a real driver fail.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

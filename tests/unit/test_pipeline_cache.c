@@ -1,5 +1,5 @@
 /*
- * test_pipeline_cache.c: pipelines by key. Races are in tests/integration/threads.c.
+ * test_pipeline_cache.c: pipelines by key. Races are in tests/integration/tsan_caches.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

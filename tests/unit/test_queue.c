@@ -48,6 +48,19 @@ Test(queue, what_goes_in_first_comes_out_first) {
     svmx__queue_fini(&queue);
 }
 
+Test(queue, what_is_pushed_first_is_in_front) {
+    struct svmx__queue queue;
+    struct entry entries[] = {{.number = 0}, {.number = 1}, {.number = 2}, {.number = 3}};
+    cr_assert_eq(svmx__queue_init(&queue), 0);
+    svmx__queue_push_first(&queue, &entries[1].link); /* into an empty one */
+    svmx__queue_push(&queue, &entries[2].link);
+    svmx__queue_push_first(&queue, &entries[0].link);
+    svmx__queue_push(&queue, &entries[3].link);
+    for (int i = 0; i < 4; i++) cr_assert_eq(pop_number(&queue), i);
+    cr_assert_null(svmx__queue_try(&queue));
+    svmx__queue_fini(&queue);
+}
+
 Test(queue, a_closed_queue_gives_what_is_left_and_then_nothing) {
     struct svmx__queue queue;
     struct entry entry = {.number = 7};

@@ -1,5 +1,5 @@
 /*
- * test_staging_pool.c: memory that is used again: when, by whom, how much is kept. Races are in tests/integration/threads.c.
+ * test_staging_pool.c: memory that is used again: when, by whom, how much is kept. Races are in tests/integration/tsan_caches.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -99,6 +99,23 @@ Test(staging_pool, what_comes_back_is_used_again) {
     svmx__staging_pool_fini(&pool);
     cr_assert_eq(device.frees, 2);
     cr_assert_eq(device.used, 0);
+}
+
+Test(staging_pool, to_look_for_idle_memory_makes_none) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, UINT64_C(1) << 30);
+    cr_assert_null(svmx__staging_reuse(&pool, 0, SVMX_MEMORY_DEVICE, SVMX_USAGE_KERNEL_READ, 5000));
+    cr_assert_eq(device.allocs + pool.misses + pool.hits, 0);
+    struct svmx__staging *made = acquire(&pool, SVMX_USAGE_KERNEL_READ, 5000);
+    svmx__staging_release(&pool, made);
+    cr_assert_null(svmx__staging_reuse(&pool, 0, SVMX_MEMORY_DEVICE, SVMX_USAGE_KERNEL_WRITE, 5000), "another use");
+    cr_assert_null(svmx__staging_reuse(&pool, 0, SVMX_MEMORY_DEVICE, SVMX_USAGE_KERNEL_READ, 50000), "another class");
+    cr_assert_null(svmx__staging_reuse(&pool, 0, SVMX_MEMORY_DEVICE, SVMX_USAGE_KERNEL_READ, UINT64_MAX));
+    cr_assert_eq(svmx__staging_reuse(&pool, 0, SVMX_MEMORY_DEVICE, SVMX_USAGE_KERNEL_READ, 6000), made);
+    cr_assert_eq(pool.hits, 1);
+    cr_assert_eq(device.allocs, 1);
+    svmx__staging_release(&pool, made);
+    svmx__staging_pool_fini(&pool);
 }
 
 Test(staging_pool, usage_flags_must_contain_what_is_asked_for) {
