@@ -110,8 +110,9 @@ enum svmx_status svmx_batch_reset(svmx_batch_t *batch) {
     svmx__buffers_release(batch);
     batch->has_library = batch->has_deferred = false;
     batch->task_count = batch->slot_count = batch->part_count = batch->level_count = 0;
-    for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->out_hull[i].high = batch->out_hull[i].low = 0;
-    for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) batch->in_hull[i].high = batch->in_hull[i].low = 0;
+    for (uint32_t i = 0; i < batch->hull_count; i++) batch->out_hull[i].high = batch->out_hull[i].low = 0;
+    for (uint32_t i = 0; i < batch->hull_count; i++) batch->in_hull[i].high = batch->in_hull[i].low = 0;
+    batch->hull_count = 0;
     batch->overlap_checked = batch->recorded = batch->laid_out = false;
     atomic_store_explicit(&batch->answered, false, memory_order_relaxed);
     batch->error.line[0] = '\0';
@@ -513,6 +514,7 @@ static void commit_task(svmx_batch_t *batch, const struct svmx__op *op, const st
         start_part(part, batch, op, level);
         batch->part_count++;
         if (level >= batch->level_count) batch->level_count = level + 1;
+        if (op->param_count > batch->hull_count) batch->hull_count = op->param_count;
     }
     if (plain)
         note_callers_memory(batch, op, batch->slots + batch->slot_count, part);

@@ -203,9 +203,10 @@ struct svmx_batch {
     size_t task_capacity, slot_capacity, unit_capacity, part_capacity;
     uint32_t task_count, slot_count, part_count, level_count;
     struct svmx__hull out_hull[SVMX__MAX_PARAMS], in_hull[SVMX__MAX_PARAMS];
-    bool recorded;                  /* no more tasks: it is run again and again */
-    bool laid_out;                  /* recorded, and its rows and levels are in order */
-    bool overlap_checked;           /* since the last task was added */
+    uint32_t hull_count;  /* as many as an operation of the batch has arguments at most; those behind are empty */
+    bool recorded;        /* no more tasks: it is run again and again */
+    bool laid_out;        /* recorded, and its rows and levels are in order */
+    bool overlap_checked; /* since the last task was added */
     bool has_library, has_deferred; /* any task has */
     struct svmx__block *blocks;     /* svmx_batch_alloc; the newest first */
 

@@ -21,11 +21,11 @@ static bool hulls_touch(const struct svmx__hull *a, const struct svmx__hull *b) 
 /* Do the hulls alone show that no output overlaps anything? So it is when every argument position has an array of its
  * own, which is what callers mostly do. */
 static bool hulls_are_apart(const struct svmx_batch *batch) {
-    for (uint32_t i = 0; i < SVMX__MAX_PARAMS; i++) {
+    for (uint32_t i = 0; i < batch->hull_count; i++) {
         const struct svmx__hull *out = &batch->out_hull[i];
         if (out->low == out->high) continue;
         if (!out->ascending) return false;
-        for (uint32_t j = 0; j < SVMX__MAX_PARAMS; j++) {
+        for (uint32_t j = 0; j < batch->hull_count; j++) {
             if (j > i && hulls_touch(out, &batch->out_hull[j])) return false;
             if (hulls_touch(out, &batch->in_hull[j])) return false;
         }
