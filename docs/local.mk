@@ -49,6 +49,7 @@ EXTRA_DIST += \
 	%D%/adr/0022-a-part-is-always-fused.md \
 	%D%/adr/0023-tasks-count-as-work.md \
 	%D%/adr/0024-the-window-is-three-deep.md \
+	%D%/adr/0025-virtual-time-drives-the-router.md \
 	%D%/examples/README.md \
 	%D%/examples/panels.html \
 	%D%/examples/report.html \

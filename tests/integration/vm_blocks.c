@@ -4,7 +4,7 @@
  * Zero (the test driver, which computes on the CPU).
  *
  * Blocks of every kind, three of thousands of transactions, and 10,000 random ones of three transactions that disturb each
- * other, fewer on the last three; SVMX_VM_BLOCKS says another number, and under a sanitizer it is 1,000. What every block is
+ * other (500 on the modelled GPU and on Level Zero); SVMX_VM_BLOCKS says another number, and under a sanitizer it is 1,000. What every block is
  * compared with is its serial run on the reference code.
  *
  * A plain program, so that it runs under the thread sanitizer as well. Ends with `N passed, N failed, N skipped`.
