@@ -11,8 +11,10 @@
  * of electrons, which it sums up each time: 7 x 2 x 52. Resident: all problems are one loop (svmx_loop_run), data that stays
  * is in buffers, both spins of a problem are one task, and what belongs to the end is summed up at the end. Both give the
  * same bytes. Three of the operations are registered here, with the C function that defines each and OpenCL C for devices.
+ * Level Zero has no compiler: it computes them from modules of SPIR-V, which scripts/compile-op makes of the same texts.
  *
  *   cc scf.c $(pkg-config --cflags --libs svmx) -o scf && ./scf
+ *   ./scf --code . && scripts/compile-op scf_*.cl && ./scf .        writes the texts, compiles them, runs with the modules
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -119,8 +121,37 @@ static const struct svmx_param field_params[] = {ARRAY("matrix", SVMX_OUT, CELLS
                                mix_params[] = {ARRAY("next", SVMX_OUT, ORDER), ARRAY("last", SVMX_IN, ORDER),
                                                ARRAY("density", SVMX_IN, ORDER), SCALAR("rate")};
 
+/* The module of an operation in a folder, which stays until the end; NULL: no folder was given. */
+static const void *read_module(const char *folder, const char *name, size_t *bytes) {
+    enum { ROOM = 1 << 20 };
+    char path[1024];
+    *bytes = 0;
+    if (!folder) return NULL;
+    (void)snprintf(path, sizeof path, "%s/%s.spv", folder, name);
+    FILE *file = fopen(path, "rb");
+    void *module = malloc(ROOM);
+    if (file && module) *bytes = fread(module, 1, ROOM, file);
+    if (*bytes == 0) {
+        fprintf(stderr, "%s cannot be read: make it with --code and scripts/compile-op\n", path);
+        exit(1);
+    }
+    fclose(file);
+    return module;
+}
+
+static void write_code(const char *folder, const char *name, const char *opencl_c) {
+    char path[1024];
+    (void)snprintf(path, sizeof path, "%s/%s.cl", folder, name);
+    FILE *file = fopen(path, "w");
+    if (file && fputs(opencl_c, file) >= 0 && fclose(file) == 0) return;
+    fprintf(stderr, "%s cannot be written\n", path);
+    exit(1);
+}
+
 static uint32_t register_one(svmx_executor_t *executor, const char *name, const struct svmx_param *params,
-                             uint32_t count, svmx_op_run_fn run, const char *opencl_c) {
+                             uint32_t count, svmx_op_run_fn run, const char *opencl_c, const char *modules) {
+    size_t bytes;
+    const void *spirv = read_module(modules, name, &bytes);
     const struct svmx_op_def def = {.size = sizeof def,
                                     .name = name,
                                     .unit = "spin",
@@ -130,6 +161,8 @@ static uint32_t register_one(svmx_executor_t *executor, const char *name, const 
                                     .run = run,
                                     .trial_size = 104,
                                     .opencl_c = opencl_c,
+                                    .spirv = spirv,
+                                    .spirv_bytes = bytes,
                                     .local = 16,
                                     .grain = 1,
                                     .min_bucket = 128};
@@ -311,7 +344,18 @@ static void print(const char *way, const char *list, double dispatches, double r
            dispatches, readbacks, (unsigned long long)cost->dispatches, (unsigned long long)cost->readbacks, cost->ms);
 }
 
-int main(void) {
+int main(int count, char **words) {
+    const char *modules = count == 2 ? words[1] : NULL; /* the folder that has them */
+    if (count == 3 && strcmp(words[1], "--code") == 0) {
+        write_code(words[2], "scf_field", field_cl);
+        write_code(words[2], "scf_density", density_cl);
+        write_code(words[2], "scf_mix", mix_cl);
+        return 0;
+    }
+    if (count > 2 || (modules && *modules == '-')) {
+        fprintf(stderr, "usage: scf [FOLDER-OF-SPIRV] | scf --code FOLDER\n");
+        return 2;
+    }
     static struct outcome naive, resident;
     struct svmx_loop_counts counts;
     struct svmx_error error;
@@ -320,9 +364,9 @@ int main(void) {
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }
-    op_field = register_one(executor, "scf_field", field_params, 4, field_run, field_cl);
-    op_density = register_one(executor, "scf_density", density_params, 2, density_run, density_cl);
-    op_mix = register_one(executor, "scf_mix", mix_params, 4, mix_run, mix_cl);
+    op_field = register_one(executor, "scf_field", field_params, 4, field_run, field_cl, modules);
+    op_density = register_one(executor, "scf_density", density_params, 2, density_run, density_cl, modules);
+    op_mix = register_one(executor, "scf_mix", mix_params, 4, mix_run, mix_cl, modules);
     make_problems();
     (void)run_resident(executor, &resident, &counts); /* devices compile, and are measured */
     memset(&resident, 0, sizeof resident);

@@ -1,6 +1,7 @@
 EXTRA_DIST += \
 	%D%/check-gpu-compile.sh \
 	%D%/common.sh \
+	%D%/compile-op \
 	%D%/coverage.sh \
 	%D%/fault-report.sh \
 	%D%/format.sh \

@@ -146,13 +146,13 @@ struct scf {
 };
 
 /* What it prints: two ways, each with its list and a line of counts, and a last word. */
-static bool scf_run(const char *backends, struct scf *scf) {
+static bool scf_run(const char *backends, const char *modules, struct scf *scf) {
     const char *folder = getenv("SVMX_BENCH_EXAMPLES");
     char command[4096], line[512];
     int ways = 0;
     if (!folder) return false;
-    (void)snprintf(command, sizeof command, "SUPERVM_BACKENDS='%s' SUPERVM_POLICY=order '%s/scf' 2>/dev/null", backends,
-                   folder);
+    (void)snprintf(command, sizeof command, "SUPERVM_BACKENDS='%s' SUPERVM_POLICY=order '%s/scf' %s 2>/dev/null",
+                   backends, folder, modules);
     FILE *printed = popen(command, "r");
     if (!printed) return false;
     *scf = (struct scf){.same = false};
@@ -181,10 +181,20 @@ static void scf_row(struct bench *bench, const char *device, const char *what, c
                                          .wrong = wrong});
 }
 
-static void rows_of_scf(struct bench *bench, const char *backends, const char *device) {
+/* Its operations as SPIR-V in a new folder, for Level Zero; false: there are no compilers for it. */
+static bool scf_compile(char folder[]) {
+    const char *examples = getenv("SVMX_BENCH_EXAMPLES"), *scripts = getenv("SVMX_BENCH_SCRIPTS");
+    char command[4096];
+    if (!examples || !scripts || !mkdtemp(folder)) return false;
+    (void)snprintf(command, sizeof command, "'%s/scf' --code %s && '%s/compile-op' %s/*.cl 2>/dev/null", examples,
+                   folder, scripts, folder);
+    return system(command) == 0;
+}
+
+static void rows_of_scf(struct bench *bench, const char *backends, const char *modules, const char *device) {
     char name[96];
     struct scf scf;
-    if (!scf_run(backends, &scf)) {
+    if (!scf_run(backends, modules, &scf)) {
         (void)snprintf(name, sizeof name, "scf, %s", device);
         skip(bench, name, "skipped: there is no such device, or no examples/scf");
         return;
@@ -211,6 +221,10 @@ void chains_on_devices(struct bench *bench) {
     row_of_launches(bench, "+opencl:0,stop", "launches of a chain of four, OpenCL");
     row_of_launches(bench, "+levelzero:0,stop", "launches of a chain of four, Level Zero");
     row_of_eight(bench);
-    rows_of_scf(bench, "+simd,stop", "SIMD");
-    rows_of_scf(bench, "+opencl:0,stop", "OpenCL");
+    rows_of_scf(bench, "+simd,stop", "", "SIMD");
+    rows_of_scf(bench, "+opencl:0,stop", "", "OpenCL");
+    char folder[] = "/tmp/svmx-scf-XXXXXX", command[64];
+    if (scf_compile(folder)) rows_of_scf(bench, "+levelzero:0,stop", folder, "Level Zero");
+    (void)snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (system(command) != 0) (void)fprintf(stderr, "%s is left behind\n", folder);
 }

@@ -171,7 +171,7 @@ bench: all $(bench_programs) $(ze_cpu_driver) examples/scf
 	@list=; driver='$(firstword $(ze_cpu_driver))'; for program in $(bench_programs); do list="$$list $(abs_top_builddir)/$$program"; done; \
 	  SUITE='$(SUITE)' QUICK='$(QUICK)' SVMX_BENCH_VERSION='$(PACKAGE_VERSION)' SVMX_BENCH_LIST="$$list" SVMX_BENCH_RESULTS='$(abs_top_builddir)/bench-results.json' \
 	  SVMX_BENCH_COMMAND='$(abs_top_builddir)/svmx' SVMX_BENCH_ZE_DRIVER="$${driver:+$(abs_top_builddir)/$$driver}" \
-	  SVMX_BENCH_EXAMPLES='$(abs_top_builddir)/examples' \
+	  SVMX_BENCH_EXAMPLES='$(abs_top_builddir)/examples' SVMX_BENCH_SCRIPTS='$(abs_top_srcdir)/scripts' \
 	  SUPERVM_BACKEND_PATH='$(abs_top_builddir)/backends' $(SHELL) $(top_srcdir)/%D%/run.sh
 EXTRA_DIST += %D%/run.sh
 CLEANFILES += bench-results.json bench-results.html $(bench_programs)

@@ -1,6 +1,6 @@
 /*
- * spirv_of.h: OpenCL C of a registered operation as SPIR-V, compiled by the tools that compile ours: for suites that have
- * to give a module to a device without a compiler. The options are those of plugins/kernels/compile-spirv.
+ * spirv_of.h: OpenCL C of a registered operation as SPIR-V, compiled by scripts/compile-op: for suites that have to give a
+ * module to a device without a compiler.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +15,7 @@
 /* Why there is no compiler; NULL: there is. */
 static inline const char *spirv_missing(void) {
     if (access("/usr/bin/clang-15", X_OK) != 0) return "there is no clang-15";
+    if (access("/usr/bin/spirv-val", X_OK) != 0) return "there is no spirv-val";
     return access("/usr/bin/llvm-spirv-15", X_OK) != 0 ? "there is no llvm-spirv-15" : NULL;
 }
 
@@ -36,12 +37,8 @@ static inline void *spirv_of(const char *code, size_t *bytes) {
     cr_assert(source && mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/code.cl", folder);
     FILE *file = fopen(path, "w");
-    cr_assert(file && fprintf(file, "#include \"common.cl\"\n%s", code) > 0 && fclose(file) == 0);
-    (void)snprintf(command, sizeof command,
-                   "cd %s && clang-15 -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -I '%s/plugins/kernels' -O1"
-                   " -Xclang -disable-llvm-passes -target spir64 -emit-llvm -c -o code.bc code.cl &&"
-                   " llvm-spirv-15 --spirv-max-version=1.2 --spirv-fp-contract=off -o code.spv code.bc",
-                   folder, source);
+    cr_assert(file && fputs(code, file) >= 0 && fclose(file) == 0);
+    (void)snprintf(command, sizeof command, "'%s/scripts/compile-op' %s/code.cl", source, folder);
     cr_assert_eq(system(command), 0, "%s", command);
     (void)snprintf(path, sizeof path, "%s/code.spv", folder);
     void *words = spirv_read(path, bytes);
