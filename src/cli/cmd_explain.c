@@ -10,7 +10,7 @@
 #include "text.h"
 #include <stdio.h>
 
-enum { MAX_CANDIDATES = 32, FEW_SAMPLES = 3 }; /* a cell of the profile counts for three, and is no longer few */
+enum { MAX_CANDIDATES = 32, FEW_SAMPLES = 3 };
 
 struct explanation {
     struct cli_session session;

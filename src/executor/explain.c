@@ -84,12 +84,18 @@ static uint32_t verdict_of(const struct view *view, uint32_t device) {
     return is_known(view, device) ? SVMX_SLOWER : SVMX_UNMEASURED;
 }
 
+/* All that were taken, also those that the profile stands for: the window has the last ones only. */
+static uint32_t samples_of(const struct svmx__cost *cost) {
+    if (cost->learned < cost->samples) return cost->samples;
+    return cost->learned < UINT32_MAX ? (uint32_t)cost->learned : UINT32_MAX;
+}
+
 static struct svmx_candidate candidate_of(const struct view *view, uint32_t device) {
     const struct svmx__cost *cost = &view->costs[device];
     return (struct svmx_candidate){.device = device,
                                    .verdict = verdict_of(view, device),
                                    .kind = cost->kind,
-                                   .samples = cost->samples,
+                                   .samples = samples_of(cost),
                                    .expected_ns = cost->ns,
                                    .setup_ns = cost->setup_ns,
                                    .transfer_ns = cost->transfer_ns,

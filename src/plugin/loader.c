@@ -304,12 +304,20 @@ static bool same_file(const char *path, const struct svmx__inspected *inspected)
     return lstat(path, &info) == 0 && info.st_dev == inspected->device && info.st_ino == inspected->inode;
 }
 
+/* The file is there, so what is not is a library behind it: a machine without that driver's loader, which is no fault. The words
+ * are those of the C library, glibc's or musl's; one that says it otherwise has the plugin refused, with its own text. */
+static enum svmx_status dlopen_failed(const char *error, struct svmx__text *why) {
+    if (strstr(error, "No such file or directory"))
+        return svmx__fail(why, SVMX_ERR_UNSUPPORTED, "a library that it needs is not installed: %s", error);
+    return svmx__fail(why, SVMX_ERR_SYSTEM, "dlopen: %s", error);
+}
+
 enum svmx_status svmx__loader_load(const struct svmx__found *file, const struct svmx__inspected *inspected,
                                    const struct svmx_plugin **plugin, struct svmx__text *why) {
     if (!same_file(file->path, inspected))
         return svmx__fail(why, SVMX_ERR_SYSTEM, "the file was replaced while it was being checked: try again");
     void *handle = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) return svmx__fail(why, SVMX_ERR_SYSTEM, "dlopen: %s", dlerror());
+    if (!handle) return dlopen_failed(dlerror(), why);
     const struct svmx_plugin *data = dlsym(handle, SVMX_PLUGIN_SYMBOL);
     if (!data) return svmx__fail(why, SVMX_ERR_ABI, "dlsym: %s", dlerror());
     if (memcmp(data, &inspected->data, offsetof(struct svmx_plugin, open)) != 0)

@@ -60,8 +60,8 @@ enum svmx_status svmx__loader_inspect(const struct svmx__found *file, struct svm
  * MEMORY. */
 enum svmx_status svmx__loader_check_program(const char *path, struct svmx__text *why);
 
-/* Loads a file that passed. Its constructors run. It stays loaded, also after an error: never dlclose. SYSTEM (dlopen's
- * reason), ABI (it is not what was inspected). */
+/* Loads a file that passed. Its constructors run. It stays loaded, also after an error: never dlclose. UNSUPPORTED (a library
+ * that it needs is not installed), SYSTEM (dlopen's reason), ABI (it is not what was inspected). */
 enum svmx_status svmx__loader_load(const struct svmx__found *file, const struct svmx__inspected *inspected,
                                    const struct svmx_plugin **plugin, struct svmx__text *why);
 

@@ -363,7 +363,7 @@ static enum svmx_status file_try(struct opening *opening, const struct candidate
     if (status == SVMX_OK) status = probe(opening, candidate, &outcome->reason);
     if (status == SVMX_OK) status = svmx__loader_load(candidate->file, inspected, &plugin, &outcome->reason);
     if (status == SVMX_OK) return instance_open(opening, plugin, NULL, outcome);
-    outcome_set(outcome, SVMX_REFUSED, status);
+    outcome_set(outcome, status == SVMX_ERR_UNSUPPORTED ? SVMX_SKIPPED : SVMX_REFUSED, status);
     return SVMX_OK;
 }
 

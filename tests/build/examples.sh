@@ -60,9 +60,16 @@ if [ -z "$why" ]; then
     )
     sed -i 's/^\(cleaned on [a-z0-9_]*\): ..*/\1/' "$work/printed"
     same "examples/grid-objects is cleaned by OpenCL under the policy gpu" "$work/wanted" "$work/printed"
+    echo '4 operations on 65536 floats: 4 launches apart, 2 chained; the same bytes: yes' >"$work/wanted"
+    (
+        OCL_ICD_VENDORS=$pocl SUPERVM_BACKENDS=+opencl SUPERVM_POLICY=gpu SUPERVM_TIMEOUT_MS=60000
+        export OCL_ICD_VENDORS SUPERVM_BACKENDS SUPERVM_POLICY SUPERVM_TIMEOUT_MS
+        run chain
+    )
+    same "examples/chain on OpenCL: three links are one launch" "$work/wanted" "$work/printed"
 else
-    echo "skipped: examples/grid-objects on OpenCL: $why"
-    skipped=1
+    echo "skipped: examples/grid-objects and examples/chain on OpenCL: $why"
+    skipped=2
 fi
 
 # How many launches the chain takes depends on who computes it.

@@ -190,6 +190,18 @@ json "devices: a text file is refused, with a reason" "[(b['verdict'], b['status
 call devices
 exits 0 && grep -q '^broken  *refused ' "$work/out" && out_has "$work/plugins/broken.so"
 verdict "devices: the same as text" $?
+if [ -r "${SUPERVM_BACKEND_PATH:-}/opencl.so" ] && grep -q 'libOpenCL\.so\.1' "$SUPERVM_BACKEND_PATH/opencl.so"; then
+    sed 's/libOpenCL\.so\.1/libOpenNN.so.1/' "$SUPERVM_BACKEND_PATH/opencl.so" >"$work/plugins/opencl.so"
+    chmod 644 "$work/plugins/opencl.so"
+    call devices --json
+    json "devices: a plugin whose library is not installed is skipped, and the library is named" "[(b['verdict'], b['status'],
+        'libOpenNN.so.1' in b['reason']) for b in d['backends'] if b['name'] == 'opencl'] == [('skipped', 'SVMX_ERR_UNSUPPORTED', True)]"
+    ! err_has opencl
+    verdict "devices: that is no reason to warn" $?
+    rm "$work/plugins/opencl.so"
+else
+    skip "devices: a plugin whose library is not installed" "no opencl backend" 2
+fi
 setting=
 
 echo "# ops"
