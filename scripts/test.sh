@@ -12,8 +12,8 @@
 #   gpu      device code compiles for a GPU of NVIDIA and one of AMD without spills, and to valid SPIR-V
 #   format   the sources are as clang-format 14 would have them
 #
-# All of them without arguments. While suites of gcc run, which wait now and then, what compiles only is done beside them, at the
-# lowest priority; and dist beside those of asan. Installs the packages that are missing (apt, with sudo when not root). Works in build/;
+# All of them without arguments. While suites of gcc run, which wait now and then, what compiles only is done beside them, at a
+# low priority; and dist beside those of asan. Installs the packages that are missing (apt, with sudo when not root). Works in build/;
 # a suite runs again only if it or anything that it uses was rebuilt, or if it failed, and gpu and format only if a file that
 # they read, or one of their tools, is another; --again runs all. A suite that
 # fails beside others is shown, and runs once more with the machine to itself: if it passes then it counts as passed, and is
@@ -170,7 +170,7 @@ beside() {
     *) return ;;
     esac
     (
-        renice -n 19 -p "$(exec sh -c 'echo "$PPID"')" >/dev/null
+        renice -n 10 -p "$(exec sh -c 'echo "$PPID"')" >/dev/null
         $work
     ) >build/beside.log 2>&1 &
     helper=$!
