@@ -3,7 +3,8 @@
 #
 #   step           what                                                                            minutes on two cores
 #   suites         test.sh --again: every operation on Level Zero over oclgrind, every small group,
-#                  a heavy load before a light one                                                                   45
+#                  a heavy load before a light one; every suite with clang, and under the sanitizers, which there look at the
+#                  arithmetic of pointers in SIMD kernels too: minutes of compiling                                  60
 #   fuzzing        a million rounds of each fuzzer: address sanitizer, those of signatures without                   60
 #   libFuzzer      a million inputs of each fuzzer, those that reach new code kept                                   60
 #   signatures     with --night: a hundred million of each of the two, other ones on each core                      370
@@ -85,7 +86,7 @@ signatures() {
 }
 
 "$top/scripts/setup.sh" long || exit 1
-step suites 45
+step suites 60
 SVMX_TEST_LONG=1 "$top/scripts/test.sh" --again || : # its logs are in the sum
 cd "$top" || exit 1
 

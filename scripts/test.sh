@@ -2,15 +2,18 @@
 # test.sh [--again] [CONFIGURATION...]: builds svmx in every configuration and runs all tests.
 #
 #   gcc      gcc, warnings are errors: every suite
-#   clang    the same with clang: what a compiler may compute otherwise, the suites of units and of the contract on the CPU
-#   asan     gcc with the address and undefined-behaviour sanitizers: the suites in C, but for the contract on devices, and the command
+#   clang    clang, as optimised: what a compiler may compute otherwise, the contract on the CPU and the suites of operations
+#   asan     clang, warnings are errors, with the address and undefined-behaviour sanitizers: the suites in C, but for the contract
+#            on devices, and the command
 #   tsan     gcc with the thread sanitizer: the thread suites, which are plain C
 #   fuzz     clang with libFuzzer and the address sanitizer: every fuzzer for ten seconds, but those of signatures
-#   dist     make distcheck: the tarball builds out of tree, installs, is used by a stranger's program, uninstalls
+#   dist     make distcheck: the tarball builds, with the static library that others leave out,
+#            out of tree, installs, is used by a stranger's program, uninstalls
 #   gpu      device code compiles for a GPU of NVIDIA and one of AMD without spills, and to valid SPIR-V
 #   format   the sources are as clang-format 14 would have them
 #
-# All of them without arguments. Installs the packages that are missing (apt, with sudo when not root). Works in build/;
+# All of them without arguments. While suites of gcc run, which wait now and then, what compiles only is done beside them, at a
+# low priority; and dist beside those of asan. Installs the packages that are missing (apt, with sudo when not root). Works in build/;
 # a suite runs again only if it or anything that it uses was rebuilt, or if it failed, and gpu and format only if a file that
 # they read, or one of their tools, is another; --again runs all. A suite that
 # fails beside others is shown, and runs once more with the machine to itself: if it passes then it counts as passed, and is
@@ -33,6 +36,8 @@ done
 [ -n "$wanted" ] || wanted="gcc clang asan tsan fuzz dist gpu format"
 
 "$top/scripts/setup.sh" test || exit 1
+SVMX_TEST_CACHES=$top/build/test-caches
+export SVMX_TEST_CACHES
 cd "$top" || exit 1
 mkdir -p build
 logs=build/test-logs unsteady=
@@ -45,11 +50,30 @@ forget_failures() {
     done
 }
 
+# configured CONFIGURATION: its arguments of configure, a line each. -g1: a sanitizer names the line, and all of -g takes gcc and
+# clang longer than the code does. In the long form clang has all parts, and asan all checks.
+configured() {
+    case ${SVMX_TEST_LONG:+long-}$1 in
+    *gcc) printf '%s\n' --enable-werror --disable-static CC=gcc ;;
+    clang) printf '%s\n' --disable-static --disable-opencl --disable-levelzero --disable-metrics CC=clang CFLAGS=-O3 ;;
+    long-clang) printf '%s\n' --enable-werror --disable-static CC=clang ;;
+    *asan)
+        printf '%s\n' --enable-sanitizer=address,undefined --enable-werror --disable-static CC=clang 'CFLAGS=-O1 -g1'
+        [ -z "${SVMX_TEST_LONG:-}" ] || echo SVMX_KERNEL_CFLAGS=
+        ;;
+    *tsan) printf '%s\n' --enable-sanitizer=thread --disable-static CC=gcc 'CFLAGS=-O1 -g1' ;;
+    *fuzz)
+        printf '%s\n' --enable-fuzzer --disable-static CC=clang 'CFLAGS=-O1 -g1' --disable-simd --disable-opencl \
+            --disable-levelzero --disable-metrics
+        ;;
+    esac
+}
+
 # suites_of CONFIGURATION: for make, which knows the lists; a variable that nobody reads where all are wanted. In the long form
 # clang and asan run what gcc does.
 suites_of() {
     case ${SVMX_TEST_LONG:+long-}$1 in
-    clang) echo 'TESTS=$(filter tests/unit/% tests/contract/%,$(criterion_suites))' ;;
+    clang) echo "TESTS=$computing" ;;
     asan) echo 'TESTS=$(criterion_suites) $(plain_suites) tests/integration/cli.sh' ;;
     tsan | long-tsan) echo 'TESTS=$(filter-out $(fuzz_suites),$(plain_suites))' ;;
     *) echo NOTHING= ;;
@@ -57,25 +81,46 @@ suites_of() {
 }
 
 # programs_of CONFIGURATION: likewise, what has to be built for them.
+computing='$(filter tests/contract/% tests/unit/test_op_% tests/unit/test_simd_%,$(criterion_suites))'
 programs_of() {
-    case $1 in
-    tsan) echo 'check_PROGRAMS=$(filter-out $(fuzz_suites),$(plain_suites))' ;;
+    case ${SVMX_TEST_LONG:+long-}$1 in
+    clang) echo "check_PROGRAMS=$computing" ;;
+    *fuzz) echo 'check_PROGRAMS=$(fuzz_suites)' ;;
+    *tsan) echo 'check_PROGRAMS=$(filter-out $(fuzz_suites),$(plain_suites))' ;;
     *) echo NOTHING= ;;
     esac
 }
 
-# check NAME CONFIGURE-ARGUMENT...: builds a configuration and runs its suites. A build that fails leaves a log without a
-# count, which is a failure in the sum; what its suites said the last time is no news.
+# made CONFIGURATION: builds it, and its suites. SPIR-V is the same whoever compiles the rest, and comes from the build of gcc.
+made() {
+    spirv=plugins/kernels/spirv.c
+    if [ "$1" != gcc ] && [ -f "build/gcc/$spirv" ]; then
+        mkdir -p "build/$1/plugins/kernels" && cp -pu "build/gcc/$spirv" "build/$1/$spirv"
+    fi
+    made_name=$1
+    set -f
+    IFS='
+'
+    # shellcheck disable=SC2046
+    set -- $(configured "$1")
+    unset IFS
+    set +f
+    build "$made_name" "$@" && build_suites "$made_name"
+}
+
+# check NAME: builds a configuration and runs its suites. A build that fails leaves a log without a count, which is a failure
+# in the sum; what its suites said the last time is no news.
 check() {
     name=$1
     suites=$(suites_of "$name")
     programs=$(programs_of "$name")
-    if ! build "$@" || ! build_suites "$name"; then
+    if ! made "$name"; then
         echo "build/$name/make-output.log" >>"$logs"
         return
     fi
     forget_failures "$name"
     say "$name: make check"
+    beside "$name"
     # RECHECK_LOGS: leave the logs of suites for which nothing changed
     without=
     # compiling all device code once is enough, and so is a browser
@@ -83,6 +128,7 @@ check() {
     # shellcheck disable=SC2086
     env $without make -C "build/$name" -j"$jobs" check RECHECK_LOGS= "$suites" "$programs" \
         >"build/$name/check-output.log" 2>&1 || once_more
+    alone
     make -s -C "build/$name" --no-print-directory list-test-logs "$suites" | sed "s|^|build/$name/|" >>"$logs"
 }
 
@@ -94,6 +140,7 @@ failed_logs() {
 
 # Suites that failed, with the machine to themselves: what a busy machine did is told apart from what is broken.
 once_more() {
+    alone
     failed=$(failed_logs)
     for log in $failed; do
         echo "FAIL: $log"
@@ -111,13 +158,46 @@ once_more() {
 }
 
 # The suites are programs too: built, and none run.
-build_suites() { quietly "build/$1/make-output.log" make -C "build/$1" -j"$jobs" check TESTS= "$programs"; }
+build_suites() { quietly "build/$1/make-output.log" make -C "build/$1" -j"$jobs" check TESTS= "$(programs_of "$1")"; }
+
+# beside NAME: starts what is done while the suites of NAME run, out of their way; alone waits for it, and shows what it said. A
+# build that fails here fails again when its turn comes, and is shown then; gpu, format and dist have had theirs.
+helper= taken=
+beside() {
+    case $1 in
+    gcc) work=compile_ahead taken="$taken gpu format" ;;
+    asan) work=dist_ahead taken="$taken dist" ;;
+    *) return ;;
+    esac
+    (
+        renice -n 10 -p "$(exec sh -c 'echo "$PPID"')" >/dev/null
+        $work
+    ) >build/beside.log 2>&1 &
+    helper=$!
+}
+alone() {
+    [ -n "$helper" ] || return 0
+    wait "$helper"
+    helper=
+    cat build/beside.log
+}
+
+compile_ahead() {
+    for next in $wanted; do
+        case $next in
+        clang | asan | tsan | fuzz) made "$next" >/dev/null 2>&1 ;;
+        gpu) check_gpu ;;
+        format) check_format ;;
+        esac
+    done
+}
+dist_ahead() { case " $wanted " in *" dist "*) check_dist ;; esac; }
 
 # distcheck is one suite, in the gcc build; its count is that of installcheck.
 check_dist() {
     echo build/gcc/distcheck.log >>"$logs"
     [ -z "$again" ] || rm -f build/gcc/distcheck.log
-    if build gcc --enable-werror CC=gcc; then
+    if made gcc; then
         say "dist: make distcheck"
         quietly build/gcc/distcheck-output.log make -C build/gcc -j"$jobs" distcheck.log && return
     fi
@@ -145,9 +225,7 @@ check_fuzz() {
         echo "0 passed, 0 failed, 1 skipped" >build/fuzz/fuzzers.log
         return
     fi
-    programs='check_PROGRAMS=$(fuzz_suites)'
-    if build fuzz --enable-fuzzer --disable-static CC=clang 'CFLAGS=-O1 -g' --disable-simd --disable-opencl --disable-levelzero \
-        --disable-metrics && build_suites fuzz; then
+    if made fuzz; then
         say "fuzz: ten seconds each"
         SVMX_TEST_BACKEND_PATH=$top/build/gcc/backends "$top/tests/fuzz/run-fuzzers" build/fuzz -max_total_time=10 \
             >build/fuzz/fuzzers.log 2>&1 || tail -n 60 build/fuzz/fuzzers.log
@@ -205,11 +283,9 @@ format_reads() {
 }
 
 for configuration in $wanted; do
+    case " $taken " in *" $configuration "*) continue ;; esac
     case $configuration in
-    gcc) check gcc --enable-werror CC=gcc ;;
-    clang) check clang --enable-werror --disable-static CC=clang ;;
-    asan) check asan --enable-sanitizer=address,undefined --disable-static CC=gcc 'CFLAGS=-O1 -g' ;;
-    tsan) check tsan --enable-sanitizer=thread --disable-static CC=gcc 'CFLAGS=-O1 -g' ;;
+    gcc | clang | asan | tsan) check "$configuration" ;;
     fuzz) check_fuzz ;;
     dist) check_dist ;;
     gpu) check_gpu ;;

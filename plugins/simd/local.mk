@@ -41,7 +41,7 @@ simd_isas = %D%/libsimd-avx2.la %D%/libsimd-avx2-lanes.la %D%/libsimd-avx512.la 
 	%D%/libsimd-ifma.la %D%/libsimd-shani.la
 noinst_LTLIBRARIES += $(simd_isas)
 simd_parts += $(simd_isas)
-%C%_libsimd_avx2_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS)
+%C%_libsimd_avx2_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS) $(SVMX_KERNEL_CFLAGS)
 %C%_libsimd_avx2_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx2_la_SOURCES = \
 	%D%/eigh_avx2.c \
@@ -50,12 +50,12 @@ simd_parts += $(simd_isas)
 	%D%/field_avx2.c \
 	%D%/goldilocks_avx2.c \
 	%D%/matmul_avx2.c
-%C%_libsimd_avx2_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS) $(SVMX_LANES_CFLAGS)
+%C%_libsimd_avx2_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX2_CFLAGS) $(SVMX_KERNEL_CFLAGS) $(SVMX_LANES_CFLAGS)
 %C%_libsimd_avx2_lanes_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx2_lanes_la_SOURCES = \
 	%D%/sha256_avx2.c \
 	%D%/keccak256_avx2.c
-%C%_libsimd_avx512_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX512_CFLAGS)
+%C%_libsimd_avx512_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX512_CFLAGS) $(SVMX_KERNEL_CFLAGS)
 %C%_libsimd_avx512_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx512_la_SOURCES = \
 	%D%/eigh_avx512.c \
@@ -64,12 +64,12 @@ simd_parts += $(simd_isas)
 	%D%/field_avx512.c \
 	%D%/goldilocks_avx512.c \
 	%D%/matmul_avx512.c
-%C%_libsimd_avx512_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX512_CFLAGS) $(SVMX_LANES_CFLAGS)
+%C%_libsimd_avx512_lanes_la_CFLAGS = $(AM_CFLAGS) $(SVMX_AVX512_CFLAGS) $(SVMX_KERNEL_CFLAGS) $(SVMX_LANES_CFLAGS)
 %C%_libsimd_avx512_lanes_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_avx512_lanes_la_SOURCES = \
 	%D%/sha256_avx512.c \
 	%D%/keccak256_avx512.c
-%C%_libsimd_ifma_la_CFLAGS = $(AM_CFLAGS) $(SVMX_IFMA_CFLAGS)
+%C%_libsimd_ifma_la_CFLAGS = $(AM_CFLAGS) $(SVMX_IFMA_CFLAGS) $(SVMX_KERNEL_CFLAGS)
 %C%_libsimd_ifma_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_ifma_la_SOURCES = \
 	%D%/field_ifma.c
@@ -92,7 +92,7 @@ if HAVE_SODIUM
 	%D%/ed25519_point_ifma.c \
 	%D%/ed25519_scalar_ifma.c
 endif
-%C%_libsimd_shani_la_CFLAGS = $(AM_CFLAGS) $(SVMX_SHANI_CFLAGS)
+%C%_libsimd_shani_la_CFLAGS = $(AM_CFLAGS) $(SVMX_SHANI_CFLAGS) $(SVMX_KERNEL_CFLAGS)
 %C%_libsimd_shani_la_CPPFLAGS = $(public_cppflags)
 %C%_libsimd_shani_la_SOURCES = \
 	%D%/sha256_shani.c
