@@ -97,12 +97,18 @@ static void calibrate(const struct bench *bench, struct bench_lane *lane) {
     for (uint32_t i = 0; i < WARM_UP_ROUNDS; i++) (void)slice(lane);
 }
 
+/* Which lane has a place in a round: one further in each, and every other time backwards. */
+static size_t lane_at(const struct bench *bench, uint32_t round, size_t place, size_t count) {
+    if (!bench->turning) return place;
+    return ((round & 1 ? count - 1 - place : place) + round / 2) % count;
+}
+
 void bench_measure(const struct bench *bench, struct bench_lane *const *lanes, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (lanes[i]) calibrate(bench, lanes[i]);
     for (uint32_t round = 0; round < bench->rounds; round++) {
         for (size_t i = 0; i < count; i++) {
-            struct bench_lane *lane = lanes[i];
+            struct bench_lane *lane = lanes[lane_at(bench, round, i, count)];
             if (!lane) continue;
             uint64_t items = lane->items ? lane->items : 1;
             lane->ns[round] = (double)slice(lane) / (double)lane->repeats / (double)items;

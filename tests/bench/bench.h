@@ -30,6 +30,7 @@ struct bench {
     const char *only;  /* SVMX_BENCH_ONLY: cases whose names have this in them; NULL = all */
     bool quick;        /* SVMX_BENCH_QUICK, of QUICK=1: for a look */
     const char *place; /* the device that is measured, for notes in JSON; NULL = the machine */
+    bool turning;      /* each lane follows each: where what one leaves in the caches is a price for the next */
 };
 
 /* One of the things that a case compares. */
