@@ -224,7 +224,7 @@ static void run_policy(void *user, uint64_t repeats) {
 }
 
 /* Before each slice: OpenCL leaves copies of 48 MB in the caches, and whoever comes next would pay for that. What is left of
- * it each pays alike: the lanes take turns at being next. */
+ * it each pays alike: any of them may be next. */
 static void run_once_before(void *user) { run_policy(user, 1); }
 
 /* The same inputs, computed by the reference code: the outputs that everybody must give. */
@@ -272,9 +272,9 @@ static void compare_cores(struct bench *bench, svmx_executor_t *executor, uint32
         list[i] = &lanes[i];
         for (int n = 0; n < WARM_UP; n++) run_policy(&cores[i], 1);
     }
-    bench->turning = true;
+    bench->shuffles = true;
     bench_measure(bench, list, POLICIES);
-    bench->turning = false;
+    bench->shuffles = false;
     for (int i = 0; i < POLICIES; i++) ms[i] = bench_median(bench, &lanes[i]) / 1e6;
     struct svmx_example expected = expected_of(op, units);
     bool wrong = false;
