@@ -388,7 +388,8 @@ static void run_elsewhere_apart(struct svmx__device *device, const struct svmx__
     }
 }
 
-/* After stage 6 of a launch that was gathered: what its members have of it. Each may be gone once it was left. */
+/* After stage 6 of a launch that was gathered: what its members have of it. Each may be gone once it was left. The last is left
+ * first: who has several under way waits for the oldest, and finds all of them done when it is woken, once. */
 static void scatter(struct svmx__device *device, struct svmx__part *whole, enum svmx_status status) {
     struct svmx__gather *gather = whole->gather;
     whole->status = status;
@@ -405,8 +406,8 @@ static void scatter(struct svmx__device *device, struct svmx__part *whole, enum 
         for (uint32_t i = 0; i < gather->count; i++) {
             gather->members[i]->end_ns = whole->end_ns;
             svmx__learn(gather->members[i]);
-            leave(device, gather->members[i], false);
         }
+        for (uint32_t i = gather->count; i-- > 0;) leave(device, gather->members[i], false);
     }
 }
 

@@ -5,6 +5,7 @@
  */
 #include "bench.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -13,7 +14,7 @@
 #include <time.h>
 
 /* Enough for a median that stays, short enough that most slices end before a scheduler takes the core away. */
-enum { DEFAULT_ROUNDS = 201, DEFAULT_SLICE_US = 200, WARM_UP_ROUNDS = 5 };
+enum { DEFAULT_ROUNDS = 201, DEFAULT_SLICE_US = 200, WARM_UP_ROUNDS = 5, MOST_LANES = 16 };
 
 static uint64_t read_clock(clockid_t clock) {
     struct timespec now;
@@ -97,12 +98,32 @@ static void calibrate(const struct bench *bench, struct bench_lane *lane) {
     for (uint32_t i = 0; i < WARM_UP_ROUNDS; i++) (void)slice(lane);
 }
 
+static void put_in_order(size_t *order, size_t count) {
+    for (size_t i = 0; i < count; i++) order[i] = i;
+}
+
+void bench_shuffle(uint32_t round, size_t *order, size_t count) {
+    uint64_t dice = UINT64_C(0x9e3779b97f4a7c15) * (round + 1);
+    put_in_order(order, count);
+    for (size_t left = count; left > 1; left--) {
+        dice ^= dice >> 33; /* xorshift, and its high bits */
+        dice *= UINT64_C(0xff51afd7ed558ccd);
+        const size_t at = (size_t)((dice >> 32) % left), moved = order[at];
+        order[at] = order[left - 1];
+        order[left - 1] = moved;
+    }
+}
+
 void bench_measure(const struct bench *bench, struct bench_lane *const *lanes, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (lanes[i]) calibrate(bench, lanes[i]);
+    size_t order[MOST_LANES];
+    assert(count <= MOST_LANES);
+    put_in_order(order, count);
     for (uint32_t round = 0; round < bench->rounds; round++) {
+        if (bench->shuffles) bench_shuffle(round, order, count);
         for (size_t i = 0; i < count; i++) {
-            struct bench_lane *lane = lanes[i];
+            struct bench_lane *lane = lanes[order[i]];
             if (!lane) continue;
             uint64_t items = lane->items ? lane->items : 1;
             lane->ns[round] = (double)slice(lane) / (double)lane->repeats / (double)items;

@@ -30,6 +30,7 @@ struct bench {
     const char *only;  /* SVMX_BENCH_ONLY: cases whose names have this in them; NULL = all */
     bool quick;        /* SVMX_BENCH_QUICK, of QUICK=1: for a look */
     const char *place; /* the device that is measured, for notes in JSON; NULL = the machine */
+    bool shuffles;     /* lanes of a round in any order: where what one leaves behind is a price for the next */
 };
 
 /* One of the things that a case compares. */
@@ -76,6 +77,10 @@ int bench_close(struct bench *bench);
 
 /* Runs the lanes in turn: warm-up, as many repeats as fill a slice, then rounds. NULL lanes are left out. */
 void bench_measure(const struct bench *bench, struct bench_lane *const *lanes, size_t count);
+
+/* Puts the numbers below `count` in an order, the same of a round in every run. Over many rounds each follows each as often:
+ * turning a row, forwards and backwards, does not do that. */
+void bench_shuffle(uint32_t round, size_t *order, size_t count);
 
 /* The median of a lane over its rounds, in ns for one item. NAN for NULL. */
 double bench_median(const struct bench *bench, const struct bench_lane *lane);

@@ -3,7 +3,7 @@
  * "always the CPU" and "always the other device", for six operations of eight sizes; and a pair that crosses on any
  * machine, the scalar code beside an OpenCL driver.
  *
- * One executor for all: the three policies take turns within a round, and each is the median of 15, or of as many as
+ * One executor for all: the three policies take turns within a round, in any order, and each is the median of 15, or of as many as
  * SVMX_BENCH_ROUNDS says if these are fewer. A cell that misses is measured again before it counts.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <svmx/svmx.h>
 
-enum { ROUNDS = 15, SIZES = 8, POLICIES = 3, SLICE_NS = 100000 };
+enum { ROUNDS = 15, SIZES = 8, POLICIES = 3, SLICE_NS = 100000, SETTLE_NS = 400000 };
 static const uint32_t policies[POLICIES] = {SVMX_POLICY_AUTO, SVMX_POLICY_CPU, SVMX_POLICY_GPU};
 
 /* One task of one size, ready to run over and over. */
@@ -54,24 +54,29 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* One slice: what one run takes, of as many as fill it, after one that brings caches and threads back from what the slice
- * before left behind. */
+/* One slice: what one run takes, of as many as fill it. Before it what the slice before left behind comes to an end: caches, and
+ * threads of drivers that look on for a while before they sleep, and want the cores meanwhile. The shortest of these runs tells
+ * how many fill a slice: one that was disturbed would make it a slice of few. */
 static uint64_t slice_ns(struct cell *cell, uint32_t policy) {
-    (void)run_ns(cell, policy);
-    uint64_t first = run_ns(cell, policy), runs = first < SLICE_NS ? SLICE_NS / (first ? first : 1) + 1 : 1, sum = 0;
+    const uint64_t end = bench_now_ns() + SETTLE_NS;
+    uint64_t least = run_ns(cell, policy), sum = 0;
+    do {
+        const uint64_t ns = run_ns(cell, policy);
+        least = ns < least ? ns : least;
+    } while (bench_now_ns() < end);
+    const uint64_t runs = least < SLICE_NS ? SLICE_NS / (least ? least : 1) + 1 : 1;
     for (uint64_t i = 0; i < runs; i++) sum += run_ns(cell, policy);
     return sum / runs;
 }
 
 static void measure(const struct bench *bench, struct cell *cell) {
     uint64_t ns[POLICIES][ROUNDS];
+    size_t order[POLICIES];
     const int rounds = (int)bench_rounds(bench, ROUNDS);
-    for (int round = 0; round < rounds; round++)
-        for (int i = 0; i < POLICIES;
-             i++) { /* each follows each: what the one before left in the caches is shared alike */
-            const int p = (round & 1 ? POLICIES - 1 - i : i) + round / 2, at = p % POLICIES;
-            ns[at][round] = slice_ns(cell, policies[at]);
-        }
+    for (int round = 0; round < rounds; round++) {
+        bench_shuffle((uint32_t)round, order, POLICIES);
+        for (int i = 0; i < POLICIES; i++) ns[order[i]][round] = slice_ns(cell, policies[order[i]]);
+    }
     for (int p = 0; p < POLICIES; p++) {
         qsort(ns[p], (size_t)rounds, sizeof **ns, by_value);
         cell->ns[p] = ns[p][rounds / 2];
