@@ -104,5 +104,5 @@ void simd_chain_run(struct simd_pool *pool, const struct simd_chain *chain) {
     const struct svmx_dispatch *head = link_at(chain, 0);
     const uint64_t units = head->task_count ? head->first_unit[head->task_count] : 0;
     const uint32_t grain = kernel_of(head)->run ? kernel_of(head)->units_per_grain : GRAIN;
-    if (units) simd_pool_run(pool, &(struct simd_job){run_range, chain, units, grain, cost_of(chain, units)});
+    if (units) simd_pool_run(pool, &(struct simd_job){run_range, chain, units, grain, cost_of(chain, units), 0});
 }

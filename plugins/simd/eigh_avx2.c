@@ -30,5 +30,5 @@ static inline real real_select(lane_mask m, real a, real b) { return _mm256_blen
 #include "eigh.h"
 
 const struct simd_kernel simd_eigh_avx2[SIMD_EIGH_KERNELS] = {
-    {"eigh_f64", eigh_run, NULL, 4, 3500},
+    {"eigh_f64", eigh_run, NULL, 4, 3500, 0},
 };

@@ -30,5 +30,5 @@ static inline real real_select(lane_mask m, real a, real b) { return _mm512_mask
 #include "eigh.h"
 
 const struct simd_kernel simd_eigh_avx512[SIMD_EIGH_KERNELS] = {
-    {"eigh_f64", eigh_run, NULL, 8, 1800},
+    {"eigh_f64", eigh_run, NULL, 8, 1800, 0},
 };

@@ -31,5 +31,5 @@ static inline real real_select(lane_mask m, real a, real b) {
 #include "eigh.h"
 
 const struct simd_kernel simd_eigh_scalar[SIMD_EIGH_KERNELS] = {
-    {"eigh_f64", eigh_run, NULL, 1, 10000},
+    {"eigh_f64", eigh_run, NULL, 1, 10000, 0},
 };

@@ -8,8 +8,8 @@
 #include "f64.h"
 
 const struct simd_kernel simd_f64_avx2[SIMD_F64_KERNELS] = {
-    {"vec_add_f64", run_add, NULL, 2048, 220},
-    {"axpy_f64", run_axpy, NULL, 2048, 220},
-    {"sum_f64", run_sum, finish_sum, 4, 80},
-    {"max_abs_diff_f64", run_diff, finish_diff, 4, 220},
+    {"vec_add_f64", run_add, NULL, 2048, 220, 0},
+    {"axpy_f64", run_axpy, NULL, 2048, 220, 0},
+    {"sum_f64", run_sum, finish_sum, 4, 80, 0},
+    {"max_abs_diff_f64", run_diff, finish_diff, 4, 220, 0},
 };

@@ -8,8 +8,8 @@
 #include "f64.h"
 
 const struct simd_kernel simd_f64_avx512[SIMD_F64_KERNELS] = {
-    {"vec_add_f64", run_add, NULL, 2048, 220},
-    {"axpy_f64", run_axpy, NULL, 2048, 220},
-    {"sum_f64", run_sum, finish_sum, 4, 76},
-    {"max_abs_diff_f64", run_diff, finish_diff, 4, 148},
+    {"vec_add_f64", run_add, NULL, 2048, 220, 0},
+    {"axpy_f64", run_axpy, NULL, 2048, 220, 0},
+    {"sum_f64", run_sum, finish_sum, 4, 76, 0},
+    {"max_abs_diff_f64", run_diff, finish_diff, 4, 148, 0},
 };

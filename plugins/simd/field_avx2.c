@@ -42,8 +42,8 @@ static void mont_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t en
 }
 
 const struct simd_kernel simd_field_avx2[SIMD_FIELD_KERNELS] = {
-    {"mod_add_u256", add_u256, NULL, 512, 4500},  {"mod_sub_u256", sub_u256, NULL, 512, 4500},
-    {"mod_mul_u256", mul_u256, NULL, 64, 28000},  {"mont_mul_u256", mont_u256, NULL, 64, 28000},
-    {"mod_add_u384", add_u384, NULL, 512, 7000},  {"mod_sub_u384", sub_u384, NULL, 512, 7000},
-    {"mod_mul_u384", mul_u384, NULL, 64, 110000}, {"mont_mul_u384", mont_u384, NULL, 64, 60000},
+    {"mod_add_u256", add_u256, NULL, 512, 4500, 0},  {"mod_sub_u256", sub_u256, NULL, 512, 4500, 0},
+    {"mod_mul_u256", mul_u256, NULL, 64, 28000, 0},  {"mont_mul_u256", mont_u256, NULL, 64, 28000, 0},
+    {"mod_add_u384", add_u384, NULL, 512, 7000, 0},  {"mod_sub_u384", sub_u384, NULL, 512, 7000, 0},
+    {"mod_mul_u384", mul_u384, NULL, 64, 110000, 0}, {"mont_mul_u384", mont_u384, NULL, 64, 60000, 0},
 };

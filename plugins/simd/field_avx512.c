@@ -94,8 +94,8 @@ static void sub_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t end
 }
 
 const struct simd_kernel simd_field_avx512[SIMD_FIELD_SUMS] = {
-    {"mod_add_u256", add_u256, NULL, 512, 2000},
-    {"mod_sub_u256", sub_u256, NULL, 512, 2000},
-    {"mod_add_u384", add_u384, NULL, 512, 4400},
-    {"mod_sub_u384", sub_u384, NULL, 512, 4400},
+    {"mod_add_u256", add_u256, NULL, 512, 2000, 0},
+    {"mod_sub_u256", sub_u256, NULL, 512, 2000, 0},
+    {"mod_add_u384", add_u384, NULL, 512, 4400, 0},
+    {"mod_sub_u384", sub_u384, NULL, 512, 4400, 0},
 };

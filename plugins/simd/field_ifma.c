@@ -372,8 +372,8 @@ static void mont_u384(const struct svmx_dispatch *d, uint64_t first, uint64_t en
 }
 
 const struct simd_kernel simd_field_ifma[SIMD_FIELD_PRODUCTS] = {
-    {"mod_mul_u256", mul_u256, NULL, 64, 4000},
-    {"mont_mul_u256", mont_u256, NULL, 64, 4600},
-    {"mod_mul_u384", mul_u384, NULL, 64, 21000},
-    {"mont_mul_u384", mont_u384, NULL, 64, 11500},
+    {"mod_mul_u256", mul_u256, NULL, 64, 4000, 0},
+    {"mont_mul_u256", mont_u256, NULL, 64, 4600, 0},
+    {"mod_mul_u384", mul_u384, NULL, 64, 21000, 0},
+    {"mont_mul_u384", mont_u384, NULL, 64, 11500, 0},
 };

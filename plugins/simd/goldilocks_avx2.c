@@ -69,6 +69,6 @@ static inline vec v_product(vec a, vec b, vec *high) {
 #include "goldilocks.h"
 
 const struct simd_kernel simd_goldilocks_avx2[SIMD_GOLDILOCKS_KERNELS] = {
-    {"goldilocks_add", run_add, NULL, 2048, 400},
-    {"goldilocks_mul", run_multiply, NULL, 2048, 800},
+    {"goldilocks_add", run_add, NULL, 2048, 400, 0},
+    {"goldilocks_mul", run_multiply, NULL, 2048, 800, 0},
 };

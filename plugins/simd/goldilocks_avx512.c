@@ -62,6 +62,6 @@ static inline vec v_product(vec a, vec b, vec *high) {
 #include "goldilocks.h"
 
 const struct simd_kernel simd_goldilocks_avx512[SIMD_GOLDILOCKS_KERNELS] = {
-    {"goldilocks_add", run_add, NULL, 2048, 220},
-    {"goldilocks_mul", run_multiply, NULL, 2048, 500},
+    {"goldilocks_add", run_add, NULL, 2048, 220, 0},
+    {"goldilocks_mul", run_multiply, NULL, 2048, 500, 0},
 };

@@ -49,6 +49,6 @@ static inline vec v_product(vec a, vec b, vec *high) {
 #include "goldilocks.h"
 
 const struct simd_kernel simd_goldilocks_scalar[SIMD_GOLDILOCKS_KERNELS] = {
-    {"goldilocks_add", run_add, NULL, 2048, 830},
-    {"goldilocks_mul", run_multiply, NULL, 2048, 1600},
+    {"goldilocks_add", run_add, NULL, 2048, 830, 0},
+    {"goldilocks_mul", run_multiply, NULL, 2048, 1600, 0},
 };

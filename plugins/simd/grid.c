@@ -225,7 +225,7 @@ static void flip_run(const struct svmx_dispatch *d, uint64_t first, uint64_t end
 }
 
 const struct simd_kernel simd_grid[SIMD_GRID_KERNELS] = {
-    {"grid_transpose_u8", transpose_run, NULL, 16, 80},
-    {"grid_rotate_u8", rotate_run, NULL, 16, 80},
-    {"grid_flip_u8", flip_run, NULL, 16, 60},
+    {"grid_transpose_u8", transpose_run, NULL, 16, 80, 0},
+    {"grid_rotate_u8", rotate_run, NULL, 16, 80, 0},
+    {"grid_flip_u8", flip_run, NULL, 16, 60, 0},
 };

@@ -153,5 +153,5 @@ uint64_t simd_hosted_ps_per_work(const struct simd_kernel *kernel) {
 void simd_hosted_run(const struct simd_kernel *kernel, struct simd_pool *pool, const struct svmx_dispatch *dispatch) {
     const struct job job = {hosted_of(kernel), dispatch};
     const uint64_t cost = cost_of(job.hosted, work_of(dispatch, 0, dispatch->task_count));
-    simd_pool_run(pool, &(struct simd_job){run_tasks, &job, dispatch->task_count, 1, cost});
+    simd_pool_run(pool, &(struct simd_job){run_tasks, &job, dispatch->task_count, 1, cost, 0});
 }

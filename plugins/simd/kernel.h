@@ -31,6 +31,7 @@ struct simd_kernel {
     simd_finish_fn finish;    /* NULL: nothing to combine */
     uint32_t units_per_grain; /* a range shorter than this wastes lanes */
     uint32_t ps_per_work;     /* rough cost of one work of the dispatch, picoseconds: worth a second thread? */
+    uint32_t units_per_range; /* shorter ranges cost more a unit; 0: from a grain on they do not */
 };
 
 /* A variant: one instruction set's kernels. */

@@ -90,6 +90,6 @@ static void run_batch(const struct svmx_dispatch *d, uint64_t first, uint64_t en
 }
 
 const struct simd_kernel simd_matmul_avx512[SIMD_MATMUL_KERNELS] = {
-    {"matmul_f32", run, NULL, 1, 25},
-    {"matmul_batch_f32", run_batch, NULL, 1, 25},
+    {"matmul_f32", run, NULL, 1, 25, 0},
+    {"matmul_batch_f32", run_batch, NULL, 1, 25, 0},
 };

@@ -73,6 +73,6 @@ static void run_batch(const struct svmx_dispatch *d, uint64_t first, uint64_t en
 }
 
 const struct simd_kernel simd_matmul_scalar[SIMD_MATMUL_KERNELS] = {
-    {"matmul_f32", run, NULL, 1, 1500},
-    {"matmul_batch_f32", run_batch, NULL, 1, 1500},
+    {"matmul_f32", run, NULL, 1, 1500, 0},
+    {"matmul_batch_f32", run_batch, NULL, 1, 1500, 0},
 };

@@ -134,8 +134,8 @@ static void tree_sha256_finish_scalar(const struct svmx_dispatch *d, uint32_t fi
 }
 
 const struct simd_kernel simd_merkle_sha256_scalar[SIMD_MERKLE_KERNELS] = {
-    {"merkle_root_sha256", root_sha256_run_scalar, root_sha256_finish_scalar, 1, 300000},
-    {"merkle_tree_sha256", tree_sha256_run_scalar, tree_sha256_finish_scalar, 1, 300000},
+    {"merkle_root_sha256", root_sha256_run_scalar, root_sha256_finish_scalar, 1, 300000, 0},
+    {"merkle_tree_sha256", tree_sha256_run_scalar, tree_sha256_finish_scalar, 1, 300000, 0},
 };
 
 static void root_keccak256_run_scalar(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
@@ -155,8 +155,8 @@ static void tree_keccak256_finish_scalar(const struct svmx_dispatch *d, uint32_t
 }
 
 const struct simd_kernel simd_merkle_keccak256_scalar[SIMD_MERKLE_KERNELS] = {
-    {"merkle_root_keccak256", root_keccak256_run_scalar, root_keccak256_finish_scalar, 1, 340000},
-    {"merkle_tree_keccak256", tree_keccak256_run_scalar, tree_keccak256_finish_scalar, 1, 340000},
+    {"merkle_root_keccak256", root_keccak256_run_scalar, root_keccak256_finish_scalar, 1, 340000, 0},
+    {"merkle_tree_keccak256", tree_keccak256_run_scalar, tree_keccak256_finish_scalar, 1, 340000, 0},
 };
 
 #if defined(__x86_64__)
@@ -177,8 +177,8 @@ static void tree_sha256_finish_shani(const struct svmx_dispatch *d, uint32_t fir
 }
 
 const struct simd_kernel simd_merkle_sha256_shani[SIMD_MERKLE_KERNELS] = {
-    {"merkle_root_sha256", root_sha256_run_shani, root_sha256_finish_shani, 1, 45000},
-    {"merkle_tree_sha256", tree_sha256_run_shani, tree_sha256_finish_shani, 1, 45000},
+    {"merkle_root_sha256", root_sha256_run_shani, root_sha256_finish_shani, 1, 45000, 0},
+    {"merkle_tree_sha256", tree_sha256_run_shani, tree_sha256_finish_shani, 1, 45000, 0},
 };
 
 static void root_sha256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
@@ -198,8 +198,8 @@ static void tree_sha256_finish_avx2(const struct svmx_dispatch *d, uint32_t firs
 }
 
 const struct simd_kernel simd_merkle_sha256_avx2[SIMD_MERKLE_KERNELS] = {
-    {"merkle_root_sha256", root_sha256_run_avx2, root_sha256_finish_avx2, 1, 75000},
-    {"merkle_tree_sha256", tree_sha256_run_avx2, tree_sha256_finish_avx2, 1, 75000},
+    {"merkle_root_sha256", root_sha256_run_avx2, root_sha256_finish_avx2, 1, 75000, 0},
+    {"merkle_tree_sha256", tree_sha256_run_avx2, tree_sha256_finish_avx2, 1, 75000, 0},
 };
 
 static void root_sha256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
@@ -219,8 +219,8 @@ static void tree_sha256_finish_avx512(const struct svmx_dispatch *d, uint32_t fi
 }
 
 const struct simd_kernel simd_merkle_sha256_avx512[SIMD_MERKLE_KERNELS] = {
-    {"merkle_root_sha256", root_sha256_run_avx512, root_sha256_finish_avx512, 1, 33000},
-    {"merkle_tree_sha256", tree_sha256_run_avx512, tree_sha256_finish_avx512, 1, 33000},
+    {"merkle_root_sha256", root_sha256_run_avx512, root_sha256_finish_avx512, 1, 33000, 0},
+    {"merkle_tree_sha256", tree_sha256_run_avx512, tree_sha256_finish_avx512, 1, 33000, 0},
 };
 
 static void root_sha256_run_avx512_shani(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
@@ -240,8 +240,8 @@ static void tree_sha256_finish_avx512_shani(const struct svmx_dispatch *d, uint3
 }
 
 const struct simd_kernel simd_merkle_sha256_avx512_shani[SIMD_MERKLE_KERNELS] = {
-    {"merkle_root_sha256", root_sha256_run_avx512_shani, root_sha256_finish_avx512_shani, 1, 33000},
-    {"merkle_tree_sha256", tree_sha256_run_avx512_shani, tree_sha256_finish_avx512_shani, 1, 33000},
+    {"merkle_root_sha256", root_sha256_run_avx512_shani, root_sha256_finish_avx512_shani, 1, 33000, 0},
+    {"merkle_tree_sha256", tree_sha256_run_avx512_shani, tree_sha256_finish_avx512_shani, 1, 33000, 0},
 };
 
 static void root_keccak256_run_avx2(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
@@ -261,8 +261,8 @@ static void tree_keccak256_finish_avx2(const struct svmx_dispatch *d, uint32_t f
 }
 
 const struct simd_kernel simd_merkle_keccak256_avx2[SIMD_MERKLE_KERNELS] = {
-    {"merkle_root_keccak256", root_keccak256_run_avx2, root_keccak256_finish_avx2, 1, 120000},
-    {"merkle_tree_keccak256", tree_keccak256_run_avx2, tree_keccak256_finish_avx2, 1, 120000},
+    {"merkle_root_keccak256", root_keccak256_run_avx2, root_keccak256_finish_avx2, 1, 120000, 0},
+    {"merkle_tree_keccak256", tree_keccak256_run_avx2, tree_keccak256_finish_avx2, 1, 120000, 0},
 };
 
 static void root_keccak256_run_avx512(const struct svmx_dispatch *d, uint64_t first, uint64_t end) {
@@ -282,7 +282,7 @@ static void tree_keccak256_finish_avx512(const struct svmx_dispatch *d, uint32_t
 }
 
 const struct simd_kernel simd_merkle_keccak256_avx512[SIMD_MERKLE_KERNELS] = {
-    {"merkle_root_keccak256", root_keccak256_run_avx512, root_keccak256_finish_avx512, 1, 52000},
-    {"merkle_tree_keccak256", tree_keccak256_run_avx512, tree_keccak256_finish_avx512, 1, 52000},
+    {"merkle_root_keccak256", root_keccak256_run_avx512, root_keccak256_finish_avx512, 1, 52000, 0},
+    {"merkle_tree_keccak256", tree_keccak256_run_avx512, tree_keccak256_finish_avx512, 1, 52000, 0},
 };
 #endif

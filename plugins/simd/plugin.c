@@ -187,7 +187,7 @@ static bool worth_sharing(uint64_t cost_ps) { return cost_ps >= UINT64_C(1000) *
 static void dispatch_finish(struct simd_pool *pool, const struct svmx_dispatch *dispatch, uint64_t units) {
     uint64_t cost = finish_cost(dispatch, units);
     if (dispatch->task_count > 1 && worth_sharing(cost))
-        simd_pool_run(pool, &(struct simd_job){finish_range, dispatch, dispatch->task_count, 1, cost});
+        simd_pool_run(pool, &(struct simd_job){finish_range, dispatch, dispatch->task_count, 1, cost, 0});
     else
         kernel_of(dispatch)->finish(dispatch, 0, dispatch->task_count);
 }
@@ -202,7 +202,8 @@ static void dispatch_run(struct simd_pool *pool, const struct svmx_dispatch *dis
     uint64_t units = dispatch->first_unit[dispatch->task_count];
     uint64_t cost = run_cost(dispatch, units);
     if (worth_sharing(cost))
-        simd_pool_run(pool, &(struct simd_job){run_range, dispatch, units, kernel->units_per_grain, cost});
+        simd_pool_run(pool, &(struct simd_job){run_range, dispatch, units, kernel->units_per_grain, cost,
+                                               kernel->units_per_range});
     else if (units != 0)
         kernel->run(dispatch, 0, units);
     if (kernel->finish != NULL) /* of tasks without units too: an empty sum has a value */

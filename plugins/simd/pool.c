@@ -74,6 +74,7 @@ enum {
 struct plan {
     const struct simd_job *job;
     uint64_t piece;    /* shortest range to claim, a multiple of job->grain */
+    uint32_t range;    /* pieces to claim at once where a share has as many; at least 1 */
     uint32_t pieces;   /* the last may be shorter */
     uint32_t threads;  /* that it is meant for */
     uint32_t quarters; /* of a thread's share that it claims at once: long ranges first, short ones last */
@@ -131,13 +132,16 @@ static inline void spin_pause(void) {
 
 /* ---- claiming --------------------------------------------------------------------------------------------- */
 
-/* How many pieces to claim next: of a thread's own share first, then of what others have left; never 0. */
+/* How many pieces to claim next: of a thread's own share first, then of what others have left; never 0. What does not divide
+ * evenly is the caller's, who is there first. */
 static uint32_t claim_size(const struct plan *plan, bool front, uint32_t ahead, uint32_t behind) {
-    uint32_t home = plan->pieces / plan->threads, claimed = front ? ahead : behind, sharers = 1;
+    uint32_t home = plan->pieces / plan->threads + (plan->pieces % plan->threads != 0);
+    uint32_t claimed = front ? ahead : behind, sharers = 1, left = plan->pieces - ahead - behind;
     if (!front) home = plan->pieces - home, sharers = plan->threads - 1;
-    uint32_t left = plan->pieces - ahead - behind;
+    uint64_t own = claimed < home ? (home - claimed) / sharers : left;
     uint64_t take =
         claimed < home ? UINT64_C(1) * (home - claimed) * plan->quarters / (4 * sharers) : left / (4 * plan->threads);
+    if (take < plan->range) take = own < plan->range ? own : plan->range;
     return take == 0 ? 1 : take < left ? (uint32_t)take : left;
 }
 
@@ -305,10 +309,12 @@ static void slot_drain(struct simd_pool *pool, struct slot *slot) {
 static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
 /* In a job of a few pieces the claims that would even out its end cost as much as the unevenness; and where its data lies in
- * the caches of two cores, every piece that changes sides has to come over from the other one. */
-static uint32_t quarters_of(uint64_t cost_ps) {
-    if (cost_ps <= UINT64_C(1000) * HALVES_NS) return 4;
-    return cost_ps <= UINT64_C(1000) * SHORT_NS ? 3 : 1;
+ * the caches of two cores, every piece that changes sides has to come over from the other one. A share of a few ranges that
+ * are better not cut shorter is such a job, however long it takes. */
+static uint32_t quarters_of(const struct plan *plan) {
+    if (plan->job->cost_ps <= UINT64_C(1000) * HALVES_NS) return 4;
+    const bool few = plan->range > 1 && plan->pieces / plan->threads <= UINT64_C(4) * plan->range;
+    return few || plan->job->cost_ps <= UINT64_C(1000) * SHORT_NS ? 3 : 1;
 }
 
 /* Pieces of PIECE_NS or of a grain, whichever is longer; false when that leaves one. */
@@ -320,7 +326,9 @@ static bool plan_cut(struct plan *plan, uint32_t threads) {
     if (__builtin_mul_overflow(grains, job->grain, &plan->piece) || plan->piece >= job->count) return false;
     plan->pieces = (uint32_t)divide_up(job->count, plan->piece);
     plan->threads = threads;
-    plan->quarters = quarters_of(job->cost_ps);
+    const uint64_t range = job->range / plan->piece;
+    plan->range = range == 0 ? 1 : range < plan->pieces ? (uint32_t)range : plan->pieces;
+    plan->quarters = quarters_of(plan);
     return true;
 }
 

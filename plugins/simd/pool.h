@@ -33,6 +33,7 @@ struct simd_job {
     uint64_t count;
     uint64_t grain;   /* ranges are cut at multiples of this only; at least 1 */
     uint64_t cost_ps; /* rough cost of all of it on one thread: decides whether to share, and how finely */
+    uint64_t range;   /* shorter ranges cost more a number: claimed at once where there is as much; 0: they do not */
 };
 
 /* Jobs under this run in the caller alone; somewhat above it that depends on who is awake. Measured: see pool.c. */

@@ -30,11 +30,12 @@ static void verify_run(const struct svmx_dispatch *d, uint64_t first, uint64_t e
 
 /* A signature is 16,384 of work beside its message. */
 const struct simd_kernel simd_ed25519[SIMD_ED25519_KERNELS] = {
-    {"ed25519_verify", verify_run, NULL, 1, 3000},
+    {"ed25519_verify", verify_run, NULL, 1, 3000, 0},
 };
 
 #if defined(__x86_64__)
+/* As of secp256k1: a group of lanes, and two of them for a root. */
 const struct simd_kernel simd_ed25519_ifma[SIMD_ED25519_KERNELS] = {
-    {"ed25519_verify", simd_ed25519_run_ifma, NULL, 32, 400},
+    {"ed25519_verify", simd_ed25519_run_ifma, NULL, 8, 400, 16},
 };
 #endif

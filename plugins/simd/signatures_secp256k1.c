@@ -112,8 +112,8 @@ static void recover_run_scalar(const struct svmx_dispatch *d, uint64_t first, ui
 }
 
 const struct simd_kernel simd_secp256k1_scalar[SIMD_SECP256K1_KERNELS] = {
-    {"ecrecover", recover_run_scalar, NULL, GRAIN, RECOVER_PS},
-    {"ecdsa_verify_secp256k1", verify_run, NULL, GRAIN, VERIFY_PS},
+    {"ecrecover", recover_run_scalar, NULL, GRAIN, RECOVER_PS, 0},
+    {"ecdsa_verify_secp256k1", verify_run, NULL, GRAIN, VERIFY_PS, 0},
 };
 
 #if defined(__x86_64__)
@@ -126,20 +126,21 @@ static void recover_run_avx512(const struct svmx_dispatch *d, uint64_t first, ui
 }
 
 const struct simd_kernel simd_secp256k1_avx2[SIMD_SECP256K1_KERNELS] = {
-    {"ecrecover", recover_run_avx2, NULL, GRAIN, RECOVER_PS},
-    {"ecdsa_verify_secp256k1", verify_run, NULL, GRAIN, VERIFY_PS},
+    {"ecrecover", recover_run_avx2, NULL, GRAIN, RECOVER_PS, 0},
+    {"ecdsa_verify_secp256k1", verify_run, NULL, GRAIN, VERIFY_PS, 0},
 };
 
 const struct simd_kernel simd_secp256k1_avx512[SIMD_SECP256K1_KERNELS] = {
-    {"ecrecover", recover_run_avx512, NULL, GRAIN, RECOVER_PS},
-    {"ecdsa_verify_secp256k1", verify_run, NULL, GRAIN, VERIFY_PS},
+    {"ecrecover", recover_run_avx512, NULL, GRAIN, RECOVER_PS, 0},
+    {"ecdsa_verify_secp256k1", verify_run, NULL, GRAIN, VERIFY_PS, 0},
 };
 
-/* Whole groups of lanes, and enough of them to share an inversion. */
-enum { RECOVER_IFMA_PS = 5500000, VERIFY_IFMA_PS = 4800000, GRAIN_IFMA = 32 };
+/* A group of lanes is a grain: what is left of a group goes to another thread. Groups share inversions, and two at a time
+ * draw roots: one group of ecrecover takes 62 us, two take 101. */
+enum { RECOVER_IFMA_PS = 5500000, VERIFY_IFMA_PS = 4800000, GRAIN_IFMA = 8, RANGE_IFMA = 16 };
 
 const struct simd_kernel simd_secp256k1_ifma[SIMD_SECP256K1_KERNELS] = {
-    {"ecrecover", simd_ecrecover_run_ifma, NULL, GRAIN_IFMA, RECOVER_IFMA_PS},
-    {"ecdsa_verify_secp256k1", simd_ecdsa_run_ifma, NULL, GRAIN_IFMA, VERIFY_IFMA_PS},
+    {"ecrecover", simd_ecrecover_run_ifma, NULL, GRAIN_IFMA, RECOVER_IFMA_PS, RANGE_IFMA},
+    {"ecdsa_verify_secp256k1", simd_ecdsa_run_ifma, NULL, GRAIN_IFMA, VERIFY_IFMA_PS, RANGE_IFMA},
 };
 #endif

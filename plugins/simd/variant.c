@@ -25,32 +25,32 @@
  * to one line; long enough to pay for streaming stores. Cost: measured on one core of a Zen 4; for elements from L2
  * (memory is two or three times slower), for hashes at 64 bytes a message.
  *
- *    operation       run                              finish                        grain   ps/work
+ *    operation       run                              finish                        grain   ps/work   range
  */
 static const struct simd_kernel scalar_kernels[] = {
-    {"keccak256", simd_keccak256_run_scalar, NULL, 1, 2700},
-    {"sha256", simd_sha256_run_scalar, NULL, 1, 2800},
+    {"keccak256", simd_keccak256_run_scalar, NULL, 1, 2700, 0},
+    {"sha256", simd_sha256_run_scalar, NULL, 1, 2800, 0},
 };
 
 #if defined(__x86_64__)
 static const struct simd_kernel avx2_kernels[] = {
-    {"keccak256", simd_keccak256_run_avx2, NULL, 16, 950},
-    {"sha256", simd_sha256_run_avx2, NULL, 32, 620},
+    {"keccak256", simd_keccak256_run_avx2, NULL, 16, 950, 0},
+    {"sha256", simd_sha256_run_avx2, NULL, 32, 620, 0},
 };
 
 /* Two messages at a time, and faster than eight side by side. */
 static const struct simd_kernel avx2_shani_kernels[] = {
-    {"sha256", simd_sha256_run_shani, NULL, 8, 390},
+    {"sha256", simd_sha256_run_shani, NULL, 8, 390, 0},
 };
 
 static const struct simd_kernel avx512_kernels[] = {
-    {"keccak256", simd_keccak256_run_avx512, NULL, 32, 420},
-    {"sha256", simd_sha256_run_avx512, NULL, 64, 270},
+    {"keccak256", simd_keccak256_run_avx512, NULL, 32, 420, 0},
+    {"sha256", simd_sha256_run_avx512, NULL, 64, 270, 0},
 };
 
 /* Lanes for full groups, the SHA instructions for what would leave lanes empty. */
 static const struct simd_kernel avx512_shani_kernels[] = {
-    {"sha256", simd_sha256_run_avx512_shani, NULL, 64, 270},
+    {"sha256", simd_sha256_run_avx512_shani, NULL, 64, 270, 0},
 };
 #endif
 

@@ -100,7 +100,7 @@ static void add_finish(const struct svmx_dispatch *dispatch, uint32_t first, uin
     }
 }
 
-static const struct simd_kernel add_kernel = {"add", add_run, add_finish, 8, 1000};
+static const struct simd_kernel add_kernel = {"add", add_run, add_finish, 8, 1000, 0};
 
 /* ---- callers ---------------------------------------------------------------------------------------------- */
 

@@ -93,7 +93,7 @@ static void tally_range(const void *context, uint64_t first, uint64_t end) {
 static unsigned tally_run(struct simd_pool *pool, uint64_t count, uint64_t grain, uint64_t cost_ps, unsigned *ranges) {
     struct tally tally = {.alive = ALIVE, .count = count, .grain = grain};
     tally.seen = calloc(count + 1, sizeof *tally.seen);
-    simd_pool_run(pool, &(struct simd_job){tally_range, &tally, count, grain, cost_ps});
+    simd_pool_run(pool, &(struct simd_job){tally_range, &tally, count, grain, cost_ps, 0});
     atomic_store(&tally.alive, 0);
     unsigned wrong = atomic_load(&tally.misaligned) + atomic_load(&tally.late);
     for (uint64_t i = 0; i < count; i++) wrong += atomic_load(&tally.seen[i]) != 1;
@@ -221,7 +221,7 @@ Test(simd_pool, helpers_help_with_signals_blocked_and_the_default_fp_environment
     struct simd_pool *pool = pool_of(4);
     simd_fp_write(before);
     struct witness witness = {.caller = pthread_self()};
-    simd_pool_run(pool, &(struct simd_job){witness_range, &witness, 100, 1, COSTLY});
+    simd_pool_run(pool, &(struct simd_job){witness_range, &witness, 100, 1, COSTLY, 0});
     cr_expect_gt(atomic_load(&witness.by_caller), 0);
     cr_expect_gt(atomic_load(&witness.by_helpers), 0);
     cr_expect_eq(atomic_load(&witness.bad_signals), 0);
@@ -255,7 +255,7 @@ static void ends_range(const void *context, uint64_t first, uint64_t end) {
 Test(simd_pool, caller_and_helper_begin_at_two_ends) {
     struct simd_pool *pool = pool_of(2);
     struct ends ends = {pthread_self(), NOWHERE, NOWHERE};
-    simd_pool_run(pool, &(struct simd_job){ends_range, &ends, 1001, 8, COSTLY});
+    simd_pool_run(pool, &(struct simd_job){ends_range, &ends, 1001, 8, COSTLY, 0});
     cr_expect_eq(atomic_load(&ends.caller_first), 0);
     cr_expect_eq(atomic_load(&ends.helper_end), 1001);
     simd_pool_close(pool);
@@ -268,7 +268,7 @@ Test(simd_pool, short_jobs_in_a_row_get_help) {
     struct witness witness = {.caller = pthread_self()};
     unsigned jobs = 0;
     while (jobs < MOST && atomic_load(&witness.by_helpers) == 0) {
-        simd_pool_run(pool, &(struct simd_job){witness_range, &witness, 8, 1, SIMD_POOL_ALONE_NS * UINT64_C(1000)});
+        simd_pool_run(pool, &(struct simd_job){witness_range, &witness, 8, 1, SIMD_POOL_ALONE_NS * UINT64_C(1000), 0});
         jobs++;
     }
     cr_expect_gt(atomic_load(&witness.by_helpers), 0, "none in %u jobs", jobs);
@@ -282,7 +282,7 @@ static void *sharing_main(void *argument) {
     struct witness *witness = argument;
     witness->caller = pthread_self();
     pthread_barrier_wait(&both_ready);
-    simd_pool_run(shared_pool, &(struct simd_job){witness_range, witness, 200, 1, COSTLY});
+    simd_pool_run(shared_pool, &(struct simd_job){witness_range, witness, 200, 1, COSTLY, 0});
     return NULL;
 }
 
@@ -354,8 +354,8 @@ static void submit_counting(const struct simd_kernel *kernel, uint32_t tasks, ui
     cr_expect_eq(atomic_load(&early), 0);
 }
 
-static const struct simd_kernel counting = {"count", count_run, count_finish, 4, 1000};
-static const struct simd_kernel unfinished = {"count", count_run, NULL, 4, 1000};
+static const struct simd_kernel counting = {"count", count_run, count_finish, 4, 1000, 0};
+static const struct simd_kernel unfinished = {"count", count_run, NULL, 4, 1000, 0};
 
 Test(simd_pool, finish_comes_after_all_units) { submit_counting(&counting, TASKS, 100000000); }
 
