@@ -15,10 +15,11 @@
  * The core owns caches, pools, threads of submission and policy; a plugin owns its API calls. A plugin never
  * sees a single task: a batch arrives as one list of commands.
  *
- * THREADS. One submitter thread a device calls submit and wait. device_info, memory_* and pipeline_* may run in
- * other threads beside it. A device with SVMX_DEVICE_INLINE is different: any number of threads may call its
- * submit and wait at once. No lock of the core is held while a plugin runs. A plugin calls nothing of the core
- * but the upcalls of struct svmx_host, which any thread may call at any time until close returns.
+ * THREADS. One submitter thread a device calls submit, wait, memory_alloc and memory_free; at the end, when it is gone,
+ * whoever calls close may free memory too. device_info and pipeline_* may run in other threads beside it. A device
+ * with SVMX_DEVICE_INLINE is different: any number of threads, also of the program, may call its submit, wait and
+ * memory_* at once. No lock of the core is held while a plugin runs. A plugin calls nothing of the core but the upcalls
+ * of struct svmx_host, which any thread may call at any time until close returns.
  *
  * ERRORS. A function returns a status and, when that is an error, says why in one line with
  * host->log(host, SVMX_LOG_ERROR, text): the core keeps the line with the failure. Outputs are set on success only.
@@ -298,7 +299,8 @@ struct svmx_backend_ops {
 
     /* Gives memory on a device, cleared or not as the plugin likes (the core clears what must be clear). `host` is
      * set to its address where usage has a host flag, else to NULL. The core owns the memory until memory_free.
-     * SVMX_ERR_MEMORY when it does not fit. Not called on HOST_MEMORY devices: may be NULL if there are no others. */
+     * SVMX_ERR_MEMORY when it does not fit. Not called on HOST_MEMORY devices: may be NULL if there are no others.
+     * memory_free is called between launches, of memory that no open ticket uses, and before close of all that is left. */
     enum svmx_status (*memory_alloc)(void *self, uint32_t device, const struct svmx_memory_desc *desc,
                                      struct svmx_memory **memory, void **host);
     void (*memory_free)(void *self, struct svmx_memory *memory);

@@ -101,10 +101,11 @@ SVMX_EXPORT void svmx_close_now(svmx_executor_t *executor);
  */
 SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_batch_create(svmx_executor_t *executor, svmx_batch_t **batch);
 
-/* Frees a batch. One that is under way is cancelled if that is still possible and waited for otherwise. NULL is fine. */
+/* Frees a batch. One that is under way is cancelled if that is still possible and waited for otherwise. Memory that it has of a
+ * device goes back in a thread of the library's, so that no driver keeps the caller. NULL is fine. */
 SVMX_EXPORT void svmx_batch_destroy(svmx_batch_t *batch);
 
-/* Empties a batch for new tasks; tag, callback and eventfd stay. Errors: ARGUMENT (NULL), STATE (it is under way),
+/* Empties a batch for new tasks; tag, callback and eventfd stay. Waits for no driver, as above. Errors: ARGUMENT (NULL), STATE (it is under way),
  * CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_reset(svmx_batch_t *batch);
 

@@ -21,6 +21,19 @@ static uint32_t class_of(uint64_t bytes) {
     return log2 < SVMX__STAGING_MIN_CLASS ? SVMX__STAGING_MIN_CLASS : log2;
 }
 
+/* Under the lock: among those in use, and out of them. */
+static void note_use(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
+    staging->newer = NULL;
+    staging->next = pool->used;
+    if (staging->next) staging->next->newer = staging;
+    pool->used = staging;
+}
+
+static void end_use(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
+    *(staging->newer ? &staging->newer->next : &pool->used) = staging->next;
+    if (staging->next) staging->next->newer = staging->newer;
+}
+
 /* Under the lock: into the list of its class, at the new end, and out of it. */
 static void put_in(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
     const uint32_t class = class_of(staging->bytes);
@@ -50,11 +63,13 @@ static void take_out(struct svmx__staging_pool *pool, struct svmx__staging *stag
     pool->idle_count--;
 }
 
-/* Under the lock. Takes the newest idle buffer of a class that serves, or NULL. */
+/* Under the lock. Takes the newest idle buffer of a class that serves into use, or NULL. */
 static struct svmx__staging *take_idle(struct svmx__staging_pool *pool, uint32_t class, uint32_t kind, uint32_t usage) {
     struct svmx__staging *found = pool->idle[class];
     while (found && (found->kind != kind || (found->usage & usage) != usage)) found = found->next;
-    if (found) take_out(pool, found);
+    if (!found) return NULL;
+    take_out(pool, found);
+    note_use(pool, found);
     return found;
 }
 
@@ -116,6 +131,7 @@ static enum svmx_status clear_for(struct svmx__staging_pool *pool, uint64_t tena
     staging->guarded_bytes = 0;
     if (status == SVMX_OK || status == SVMX_TIMEOUT) return status;
     pthread_mutex_lock(&pool->lock);
+    end_use(pool, staging);
     pool->held_bytes -= staging->bytes;
     pthread_mutex_unlock(&pool->lock);
     drop(pool, staging);
@@ -129,7 +145,6 @@ static enum svmx_status hand_out(struct svmx__staging_pool *pool, uint64_t tenan
     if (status != SVMX_OK) return status;
     if (staging->asked != usage) staging->guarded_bytes = 0; /* it may hold anything */
     staging->asked = usage;
-    staging->next = NULL;
     return SVMX_OK;
 }
 
@@ -165,7 +180,10 @@ enum svmx_status svmx__staging_acquire_for(struct svmx__staging_pool *pool, uint
         }
         pthread_mutex_lock(&pool->lock);
         pool->refusals += status == SVMX_ERR_MEMORY;
-        if (status == SVMX_OK) pool->held_bytes += found->bytes;
+        if (status == SVMX_OK) {
+            pool->held_bytes += found->bytes;
+            note_use(pool, found);
+        }
         if (pool->held_bytes > pool->held_bytes_peak) pool->held_bytes_peak = pool->held_bytes;
         pthread_mutex_unlock(&pool->lock);
         if (status != SVMX_OK) return status;
@@ -175,30 +193,53 @@ enum svmx_status svmx__staging_acquire_for(struct svmx__staging_pool *pool, uint
     return status;
 }
 
-/* At most so many go. */
-static void release(struct svmx__staging_pool *pool, struct svmx__staging *staging, uint32_t most) {
+/* Under the lock. */
+static bool is_full(const struct svmx__staging_pool *pool) {
+    return pool->idle_bytes > pool->idle_limit_now || pool->idle_count > SVMX__STAGING_MAX_IDLE;
+}
+
+/* Under the lock: what is too large for the limit by itself, since all others would have to go for it, then those that were
+ * used least recently. */
+static void doom_surplus(struct svmx__staging_pool *pool, struct svmx__staging **doomed) {
+    struct svmx__staging *next;
+    for (uint32_t class = SVMX__STAGING_CLASSES; class -- > 0 && is_full(pool);) {
+        if (pool->idle_limit_now >> class) break;
+        while ((next = pool->oldest[class])) take_out(pool, next), doom(pool, next, doomed);
+    }
+    while (is_full(pool)) {
+        next = least_recent(pool);
+        take_out(pool, next);
+        doom(pool, next, doomed);
+    }
+}
+
+void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
     if (!staging) return;
+    if (svmx__staging_leave(pool, staging)) svmx__staging_sweep(pool);
+}
+
+bool svmx__staging_leave(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
+    pthread_mutex_lock(&pool->lock);
+    end_use(pool, staging);
+    put_in(pool, staging);
+    const bool full = is_full(pool);
+    pthread_mutex_unlock(&pool->lock);
+    return full;
+}
+
+void svmx__staging_sweep(struct svmx__staging_pool *pool) {
     struct svmx__staging *doomed = NULL;
     pthread_mutex_lock(&pool->lock);
-    if (staging->bytes <= pool->idle_limit_now)
-        put_in(pool, staging);
-    else
-        doom(pool, staging, &doomed), most--; /* all others would have to go for it */
-    for (; most && (pool->idle_bytes > pool->idle_limit_now || pool->idle_count > SVMX__STAGING_MAX_IDLE); most--) {
-        struct svmx__staging *least = least_recent(pool);
-        take_out(pool, least);
-        doom(pool, least, &doomed);
-    }
+    doom_surplus(pool, &doomed);
     pthread_mutex_unlock(&pool->lock);
     drop_all(pool, doomed);
 }
 
-void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
-    release(pool, staging, UINT32_MAX);
-}
-
-void svmx__staging_release_one(struct svmx__staging_pool *pool, struct svmx__staging *staging) {
-    release(pool, staging, 1);
+bool svmx__staging_is_full(struct svmx__staging_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    const bool full = is_full(pool);
+    pthread_mutex_unlock(&pool->lock);
+    return full;
 }
 
 void svmx__staging_squeeze(struct svmx__staging_pool *pool, uint32_t level) {
@@ -221,6 +262,22 @@ void svmx__staging_trim(struct svmx__staging_pool *pool, uint64_t keep_bytes) {
     }
     pthread_mutex_unlock(&pool->lock);
     drop_all(pool, doomed);
+}
+
+void svmx__staging_orphan(struct svmx__staging_pool *pool, bool frees) {
+    pthread_mutex_lock(&pool->lock);
+    struct svmx__staging *orphan = pool->used;
+    pool->used = NULL;
+    /* all of them first: the source may never return */
+    for (struct svmx__staging *each = orphan; each; each = each->next) each->orphaned = true;
+    pthread_mutex_unlock(&pool->lock);
+    for (; orphan && frees; orphan = orphan->next)
+        if (orphan->memory) pool->source.release(pool->source.user, orphan->memory, orphan->host);
+}
+
+void svmx__staging_free(struct svmx__staging *staging) {
+    if (!staging->memory) free(staging->host); /* a plugin's memory went with the plugin */
+    free(staging);
 }
 
 void svmx__staging_pool_fini(struct svmx__staging_pool *pool) {

@@ -16,18 +16,22 @@
 #define SVMX_CACHE_STAGING_POOL_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <svmx/plugin.h>
 
 struct svmx__staging {
-    struct svmx__staging *next, *newer; /* of its class, while it lies in the pool: used before it, and after it */
-    uint64_t released;                  /* when it came back, counted in buffers that did */
-    struct svmx_memory *memory;         /* the plugin's; NULL on devices that use host memory */
-    void *host;                         /* its address, where the usage has a host flag; else NULL */
-    uint64_t bytes;                     /* a power of two, at least what was asked for */
+    struct svmx__staging *next,
+        *newer;                 /* of its class, while it lies in the pool: used before it, and after it; else of those
+                                         * in use */
+    uint64_t released;          /* when it came back, counted in buffers that did */
+    struct svmx_memory *memory; /* the plugin's; NULL on devices that use host memory */
+    void *host;                 /* its address, where the usage has a host flag; else NULL */
+    uint64_t bytes;             /* a power of two, at least what was asked for */
     uint32_t kind, usage;
     uint64_t tenant;        /* who had it last */
     uint32_t asked;         /* usage that it was last acquired for */
     uint64_t guarded_from;  /* where guards begin that are in it from its last use, and */
+    bool orphaned;          /* it is in use, and its pool is no more: the struct is its user's to free */
     uint64_t guarded_bytes; /* how many bytes of outputs are between them; 0: there are none. guard.c's */
 };
 
@@ -51,6 +55,7 @@ struct svmx__staging_pool {
     pthread_mutex_t lock;                                /* guards all below; never held over source calls */
     struct svmx__staging *idle[SVMX__STAGING_CLASSES];   /* the newest of each class */
     struct svmx__staging *oldest[SVMX__STAGING_CLASSES]; /* its other end */
+    struct svmx__staging *used;                          /* acquired, the newest first */
     uint64_t released;                                   /* buffers that came back so far */
     uint64_t idle_limit_now;                             /* at most idle_limit_bytes */
     uint64_t idle_bytes, held_bytes, held_bytes_peak;    /* held = idle + in use */
@@ -62,8 +67,14 @@ struct svmx__staging_pool {
 void svmx__staging_pool_init(struct svmx__staging_pool *pool, const struct svmx__staging_source *source,
                              uint64_t idle_limit_bytes);
 
-/* Frees what is idle. Everything acquired must have been released or set aside. */
+/* Frees what is idle. What is still in use was orphaned before, or is set aside for ever. */
 void svmx__staging_pool_fini(struct svmx__staging_pool *pool);
+
+/* All that is in use is its user's from now on, who may not touch the memory and calls svmx__staging_free. `frees`: the source
+ * has the memory back at once, but for that which is the host's. */
+void svmx__staging_orphan(struct svmx__staging_pool *pool, bool frees);
+/* Of one that is orphaned. */
+void svmx__staging_free(struct svmx__staging *staging);
 
 /* Gives at least `bytes` of a kind that may be used as asked. MEMORY (also when the device says so), or the source's
  * error. Contents are whatever the same tenant left there, else zero; 0 is nobody, who gets fresh memory as the source made it. */
@@ -81,11 +92,15 @@ struct svmx__staging *svmx__staging_reuse(struct svmx__staging_pool *pool, uint6
 
 /* Gives it back; where that is too much to keep, others go, those used least recently first. NULL is fine. */
 void svmx__staging_release(struct svmx__staging_pool *pool, struct svmx__staging *staging);
-/* The same in a caller's thread, which no driver should keep for long: one goes at most, the rest with the next release. */
-void svmx__staging_release_one(struct svmx__staging_pool *pool, struct svmx__staging *staging);
+/* The same in two steps, so that the thread that gives back calls no source: leave keeps it, whatever its size, for whoever
+ * acquires next. true: that is too much, and a sweep is due. Sweep frees what is too much. */
+bool svmx__staging_leave(struct svmx__staging_pool *pool, struct svmx__staging *staging);
+void svmx__staging_sweep(struct svmx__staging_pool *pool);
+/* Is a sweep due? */
+bool svmx__staging_is_full(struct svmx__staging_pool *pool);
 
 /* How short the device is of memory: 0 not, 1 keeps a quarter of the limit, 2 nothing. Frees nothing itself, so that any
- * thread may call it: what is too much goes when the next buffer comes back. */
+ * thread may call it: what is too much goes when the next buffer comes back, or with the next sweep. */
 void svmx__staging_squeeze(struct svmx__staging_pool *pool, uint32_t level);
 
 /* Frees idle memory, the largest first, until at most `keep_bytes` of it are left. */

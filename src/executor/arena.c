@@ -78,21 +78,19 @@ enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t bytes, void **me
     return SVMX_OK;
 }
 
-void svmx__staging_return(struct svmx_batch *batch, struct svmx__life *life, struct svmx__staging *staging) {
+void svmx__staging_return(struct svmx__life *life, struct svmx__staging *staging) {
     if (!staging) return;
-    if (!svmx__is_closed(batch->executor)) {
-        svmx__staging_release_one(&life->pool, staging);
-        return;
-    }
-    if (!staging->memory) free(staging->host); /* a plugin's memory went with the plugin */
-    free(staging);
+    if (staging->orphaned) /* its life is no more */
+        svmx__staging_free(staging);
+    else
+        svmx__memory_return(life, staging);
 }
 
 void svmx__arena_reset(struct svmx_batch *batch) {
     while (batch->blocks) {
         struct svmx__block *block = batch->blocks;
         batch->blocks = block->next;
-        if (!block->aside) svmx__staging_return(batch, block->life, block->staging);
+        if (!block->aside) svmx__staging_return(block->life, block->staging);
         free(block);
     }
 }

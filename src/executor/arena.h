@@ -32,6 +32,6 @@ void svmx__arena_reset(struct svmx_batch *batch);
 struct svmx__block *svmx__arena_block_of(const struct svmx__part *part);
 
 /* Gives staging memory back to the pool it came from; after svmx_close, when there is none, to the system. NULL is fine. */
-void svmx__staging_return(struct svmx_batch *batch, struct svmx__life *life, struct svmx__staging *staging);
+void svmx__staging_return(struct svmx__life *life, struct svmx__staging *staging);
 
 #endif

@@ -41,7 +41,7 @@ static void finish(struct request *request, enum svmx_status status) {
     pthread_cond_signal(&request->changed); /* under the lock: it goes once the other one has seen `done` */
     pthread_mutex_unlock(&request->lock);
     if (!left) return;
-    if (status == SVMX_OK) svmx__staging_release(&request->life->pool, request->staging);
+    if (status == SVMX_OK) svmx__memory_return(request->life, request->staging);
     free_request(request);
 }
 
@@ -54,6 +54,7 @@ static enum svmx_status acquire(struct svmx__life *life, const struct request *r
 
 void svmx__ask_run(struct svmx__work *work) {
     struct request *request = (struct request *)(void *)work;
+    svmx__sweep_now(request->device); /* what others gave back makes room first */
     request->life = svmx__life_of(request->device);
     const enum svmx_status status = acquire(request->life, request, &request->staging);
     svmx__post_drop(work);
@@ -100,8 +101,10 @@ static enum svmx_status have_asked(const struct request *wishes, struct svmx__li
     if (!request) return SVMX_ERR_MEMORY;
     /* a little more than a call of a driver has: whoever looks at posts is to be the first who knows, but of isolated backends */
     const uint64_t patience_ns = device->executor->patience_ns, ns = patience_ns + patience_ns / 4;
+    const bool waits = !svmx__post_mine();
+    request->left = !waits;
     svmx__queue_push_first(&device->queue, &request->errand.link);
-    if (!await(request, ns)) return SVMX_TIMEOUT;
+    if (!waits || !await(request, ns)) return SVMX_TIMEOUT;
     const enum svmx_status status = request->status;
     if (status == SVMX_OK) {
         *life = request->life;
@@ -116,8 +119,7 @@ enum svmx_status svmx__ask_memory(struct svmx__device *device, uint64_t tenant, 
     const struct request wishes = {.device = device, .tenant = tenant, .usage = usage, .bytes = bytes};
     struct svmx__life *present = svmx__life_of(device);
     struct svmx__staging *found = svmx__staging_reuse(&present->pool, tenant, SVMX_MEMORY_STAGING, usage, bytes);
-    if (!found && device->has_submitter && !device->host_memory && !svmx__post_is_mine())
-        return have_asked(&wishes, life, staging);
+    if (!found && !device->host_memory && !svmx__is_submitter_of(device)) return have_asked(&wishes, life, staging);
     const enum svmx_status status = found ? SVMX_OK : acquire(present, &wishes, &found);
     if (status != SVMX_OK) return status;
     *life = present;

@@ -7,6 +7,8 @@
  *
  *   the answer comes in time     the caller has the memory, and frees the request
  *   the caller left before       the submitter puts the memory into the pool, for the next who asks, and frees the request
+ *   a callback asks              in the submitter's own thread it calls the driver itself; in that of another device it leaves at
+ *                                once: two that wait for each other would both be late
  *
  * Called by arena.c; device.c knows its errand, for which the window need not be empty.
  *
@@ -20,9 +22,8 @@
 struct svmx__life;
 struct svmx__device;
 
-/* Staging memory of a device for these uses, with the life that it is of. What lies idle is given at once, in any thread. In a
- * thread that stands at a post, as in a callback, the driver is called there. TIMEOUT: it did not answer; else as
- * svmx__staging_acquire_for. */
+/* Staging memory of a device for these uses, with the life that it is of. What lies idle is given at once, in any thread.
+ * TIMEOUT: it did not answer, or was not waited for; else as svmx__staging_acquire_for. */
 enum svmx_status svmx__ask_memory(struct svmx__device *device, uint64_t tenant, uint32_t usage, uint64_t bytes,
                                   struct svmx__life **life, struct svmx__staging **staging);
 

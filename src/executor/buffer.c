@@ -134,7 +134,7 @@ static uint64_t bytes_of(const struct svmx__part *head, uint64_t generation) {
     return sum;
 }
 
-static void give_back(struct svmx__life *life) {
+void svmx__heap_end(struct svmx__life *life) {
     atomic_store_explicit(&life->heap.generation, 0, memory_order_relaxed);
     svmx__staging_release(&life->pool, life->heap.memory);
     life->heap.memory = NULL;
@@ -143,7 +143,7 @@ static void give_back(struct svmx__life *life) {
 
 bool svmx__heap_drop(struct svmx__part *part) {
     if (!part->life->heap.memory || svmx__window_is_in_heap(part->device)) return false;
-    give_back(part->life);
+    svmx__heap_end(part->life);
     return true;
 }
 
@@ -152,7 +152,7 @@ static enum svmx_status make_heap(struct svmx__part *head, uint64_t bytes) {
     struct svmx__heap *heap = &head->life->heap;
     const uint32_t usage =
         SVMX_USAGE_KERNEL_READ | SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_SOURCE | SVMX_USAGE_COPY_TARGET;
-    give_back(head->life);
+    svmx__heap_end(head->life);
     enum svmx_status status =
         svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage, 2 * bytes, &heap->memory);
     if (status != SVMX_OK)

@@ -21,6 +21,7 @@
 
 struct svmx_batch;
 struct svmx__part;
+struct svmx__life;
 
 /* The one memory of a device for buffers; in its life. The submitter's, but for `generation`, which others look at. */
 struct svmx__heap {
@@ -80,5 +81,7 @@ enum svmx_status svmx__heap_place(struct svmx__part *head, uint64_t behind_bytes
 /* Gives the heap of a part's life back, for want of memory: what lies there is on the host, and is uploaded again when it is
  * named. false: there is none, or a launch under way computes in it. By the submitter, not for a part that computes there. */
 bool svmx__heap_drop(struct svmx__part *part);
+/* The same of a life that computes nothing any more. NULL memory is fine. */
+void svmx__heap_end(struct svmx__life *life);
 
 #endif

@@ -70,11 +70,16 @@ static void take_results(struct svmx__part *part) {
     if (part->library_bytes) svmx__results_stay(part);
 }
 
+/* No driver is called for it, but of a device that any thread calls: what was answered is not to be lost in a call that does
+ * not return. */
 static void release_all(struct svmx__part *part) {
     struct svmx__staging **const held[] = {&part->staging_in, &part->staging_out, &part->inputs, &part->outputs,
                                            &part->scratch};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
-        svmx__staging_release(&part->life->pool, *held[i]);
+        if (part->device->inline_)
+            svmx__staging_release(&part->life->pool, *held[i]);
+        else
+            svmx__memory_return(part->life, *held[i]);
         *held[i] = NULL;
     }
 }

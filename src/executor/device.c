@@ -188,6 +188,7 @@ static void device_init(struct svmx__device *device, struct svmx_executor *execu
     svmx__health_init(&device->health);
     svmx__life_begin(device, found->backend);
     svmx__window_init(device);
+    svmx__sweep_init(device);
 }
 
 enum svmx_status svmx__devices_find(struct svmx_executor *executor, struct svmx__text *why) {
@@ -232,18 +233,28 @@ static struct svmx__link *next_of(struct svmx__device *device) {
     return svmx__queue_pop(&device->queue);
 }
 
+/* What is no part of a batch has the device to itself, but for who only asks for memory, or gives some back. */
+static bool goes_beside_launches(const struct svmx__work *work) {
+    return work->run == svmx__pipeline_part || work->run == svmx__share_run || work->run == svmx__ask_run ||
+           work->run == svmx__sweep_run;
+}
+
 static void *submitter_main(void *user) {
     struct svmx__device *device = user;
     struct svmx__link *link;
     while ((link = next_of(device))) {
         struct svmx__work *work = (struct svmx__work *)(void *)link;
         svmx__post_hold(work);
-        /* what is no part of a batch has the device to itself, but for who only asks for memory */
-        if (work->run != svmx__pipeline_part && work->run != svmx__share_run && work->run != svmx__ask_run)
-            svmx__pipeline_drain(device);
+        if (!goes_beside_launches(work)) svmx__pipeline_drain(device);
         work->run(work);
     }
+    svmx__sweep_all(device);
     return NULL;
+}
+
+bool svmx__is_submitter_of(const struct svmx__device *device) {
+    const struct svmx__post *post = svmx__post_mine();
+    return post && post->main == submitter_main && post->user == device;
 }
 
 int svmx__submitter_open(struct svmx__device *device) {

@@ -26,6 +26,7 @@
 #include "executor/health.h"
 #include "executor/post.h"
 #include "executor/record.h"
+#include "executor/sweep.h"
 #include "executor/tally.h"
 #include "executor/wants.h"
 #include "executor/window.h"
@@ -114,6 +115,7 @@ struct svmx__device {
 
     struct svmx__health health;
     struct svmx__recall recall;
+    struct svmx__sweep sweep;                        /* of memory that goes back */
     uint32_t life_count;                             /* lives that there were; the submitter's */
     struct svmx__life *left;                         /* lives that never served, and hold a ticket; the submitter's */
     _Atomic(struct svmx__quarantined *) quarantined; /* the last first */
@@ -241,6 +243,8 @@ void svmx__devices_stop(struct svmx_executor *executor);
 /* Starts the submitter of a device, or another one after it was given up: device->post. 0, or the error number of
  * pthread. */
 int svmx__submitter_open(struct svmx__device *device);
+/* Is it the calling thread? */
+bool svmx__is_submitter_of(const struct svmx__device *device);
 void svmx__devices_free(struct svmx_executor *executor);
 
 /* ---- life.c ---- */

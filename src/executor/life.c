@@ -157,8 +157,10 @@ void svmx__life_replace(struct svmx__life *life) {
 
 /* Its memory and its instance, unless the driver may still be at it. */
 static void end(struct svmx__life *life) {
-    if (life->backend->abandoned) return; /* a thread that comes back late still reads its own */
-    svmx__staging_release(&life->pool, life->heap.memory);
+    const bool abandoned = life->backend->abandoned;
+    if (!abandoned) svmx__heap_end(life);
+    svmx__staging_orphan(&life->pool, !abandoned); /* what was taken since the submitter's end: by others, inline */
+    if (abandoned) return;                         /* a thread that comes back late still reads its own */
     svmx__staging_pool_fini(&life->pool);
     if (life->backend != &life->own) return; /* the registry's */
     close_instance(life);

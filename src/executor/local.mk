@@ -75,6 +75,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/stretch_place.c %D%/stretch_place.h \
 	%D%/stretch_runs.c \
 	%D%/submit.c \
+	%D%/sweep.c %D%/sweep.h \
 	%D%/tally.c %D%/tally.h \
 	%D%/trial.c \
 	%D%/verify.c \

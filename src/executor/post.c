@@ -63,7 +63,7 @@ bool svmx__post_join(struct svmx__post *post) {
     return true;
 }
 
-bool svmx__post_is_mine(void) { return mine != NULL; }
+const struct svmx__post *svmx__post_mine(void) { return mine; }
 
 void svmx__post_hold(struct svmx__work *work) {
     if (!mine) return;

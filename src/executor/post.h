@@ -47,8 +47,8 @@ bool svmx__post_join(struct svmx__post *post);
 /* Gives a post up if its call is overdue: it and its thread are nobody's from then on. */
 bool svmx__post_leave(struct svmx__post *post);
 
-/* Does the calling thread stand at one? */
-bool svmx__post_is_mine(void);
+/* That of the calling thread; NULL: it has none. */
+const struct svmx__post *svmx__post_mine(void);
 /* Of the calling thread, if it has a post; else they do nothing. Work is held from the moment at which the thread has it
  * until nothing but its end is left to be told. */
 void svmx__post_hold(struct svmx__work *work);

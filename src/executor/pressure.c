@@ -22,7 +22,7 @@ static bool is_at(uint64_t percent, uint64_t used, uint64_t limit) {
     return limit && (double)used * 100 >= (double)limit * (double)percent;
 }
 
-/* Idle memory goes back to a device that is short of it, when its submitter next gives some back: not here, in a caller's
+/* Idle memory goes back to a device that is short of it, when its submitter next sweeps: not here, in a caller's
  * thread. A long queue is no reason. */
 static void squeeze_pools(const struct svmx__device *device, uint64_t used) {
     const uint64_t *setting = device->executor->config.number, memory = device->info.memory_bytes;

@@ -88,7 +88,7 @@ void svmx__results_reset(struct svmx_batch *batch) {
     if (!batch->has_library) return;
     for (uint32_t i = 0; i < batch->part_count; i++) {
         struct svmx__part *part = &batch->parts[i];
-        svmx__staging_return(batch, part->library_life, part->library);
+        svmx__staging_return(part->library_life, part->library);
         part->library = NULL;
     }
     for (uint32_t t = 0; t < batch->task_count; t++)

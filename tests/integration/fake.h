@@ -107,6 +107,7 @@ static struct fake {
     unsigned copies_in, copies_out, fills, launches, tasks;
     uint64_t bytes_in, bytes_out;        /* of these copies */
     unsigned stuck_calls;                /* that were kept, and are, or came back late */
+    unsigned frees, foreign_frees;       /* of memory; in other threads than those of submitters */
     uint32_t last_variant;               /* that was launched */
     struct svmx_pipeline first_pipeline; /* of one_pipeline */
 } fake;
@@ -246,10 +247,20 @@ static enum svmx_status fake_memory_alloc(void *self, uint32_t device, const str
     return SVMX_OK;
 }
 
+/* Is the calling thread a submitter, by its name? */
+static bool fake_is_submitter(void) {
+    char name[16] = "";
+    (void)pthread_getname_np(pthread_self(), name, sizeof name);
+    return strncmp(name, "svmx-dev-", 9) == 0;
+}
+
 static void fake_memory_free(void *self, struct svmx_memory *memory) {
     (void)self;
     fake_stay(FAKE_STUCK_FREE);
     pthread_mutex_lock(&fake.lock);
+    fake.frees++;
+    fake.foreign_frees += !fake_is_submitter();
+    pthread_cond_broadcast(&fake.changed);
     fake.memories--;
     fake.bytes -= memory->bytes;
     pthread_mutex_unlock(&fake.lock);

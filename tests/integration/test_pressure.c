@@ -179,12 +179,12 @@ Test(pressure, memory_in_use_is_looked_at_too) {
         cr_assert_eq(run_trial(executor).device, steps[i].device, "step %zu", i);
     }
     struct svmx_stats stats = {.size = sizeof stats};
-    const uint64_t idle = device_at(executor, 0).pool_idle_bytes;
-    cr_assert_gt(idle, 0, "what the first batch had");
+    cr_assert_gt(device_at(executor, 0).pool_idle_bytes, 0, "what the first batch had");
     svmx_batch_destroy(holders[0]);
-    cr_assert_leq(device_at(executor, 0).pool_idle_bytes, idle, "a device without memory to spare keeps no more of it");
+    while (device_at(executor, 0).pool_idle_bytes) usleep(1000); /* a device without memory to spare keeps none idle */
     cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
-    cr_assert_eq(stats.pool_evictions, 1, "a caller's thread frees one; the others go when the submitter releases");
+    cr_assert_gt(stats.pool_evictions, 1);
+    cr_assert_eq(fake_count(&fake.foreign_frees), 0, "a caller's thread freed memory");
     for (size_t i = 1; i < 3; i++) svmx_batch_destroy(holders[i]);
     cr_assert_eq(device_at(executor, 0).memory_used, 0, "what is idle is in use by nobody");
     cr_assert_eq(device_at(executor, 0).load, SVMX_LOAD_NORMAL);

@@ -189,6 +189,188 @@ Test(stuck, a_callback_may_ask_for_memory) {
     svmx_close(executor);
 }
 
+/* ---- while memory goes back --------------------------------------------------------------------------------------- */
+
+/* A pool that keeps nothing: all that comes back is freed. */
+static svmx_executor_t *open_without_pool(void) {
+    struct svmx_options options = impatient_options();
+    options.pool_bytes = 1;
+    return open_with(&options);
+}
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A batch with so many pieces of the device's memory, and its results in it. */
+static svmx_batch_t *holder(svmx_executor_t *executor, int pieces) {
+    static const float a[64];
+    svmx_batch_t *batch;
+    void *memory = NULL;
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    for (int i = 0; i < pieces; i++) cr_assert_eq(svmx_batch_alloc(batch, (64 << 10) << i, &memory), SVMX_OK);
+    const struct svmx_arg args[] = {svmx_out_library(SVMX_F32, 64), svmx_in(SVMX_F32, a, 64), svmx_in(SVMX_F32, a, 64)};
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    return batch;
+}
+
+Test(stuck, a_caller_that_destroys_a_batch_waits_for_no_driver) {
+    fake_start();
+    svmx_executor_t *executor = open_without_pool();
+    (void)run_trial(executor);
+    svmx_batch_t *batch = holder(executor, 3), *other = holder(executor, 2);
+    fake_stick(FAKE_STUCK_FREE);
+    const uint64_t start_ns = now_ns();
+    svmx_batch_destroy(batch);
+    cr_assert_eq(svmx_batch_reset(other), SVMX_OK);
+    cr_assert_lt(now_ns() - start_ns, (uint64_t)STUCK_LIMIT_MS * 1000000 / 2, "it waited for the driver");
+    fake_await(&fake.stuck_calls, 1);
+    while (device_at(executor, 0).usable) usleep(1000); /* nobody asks anything of it, and it is given up */
+    cr_assert_not_null(strstr(device_at(executor, 0).health_reason, "memory_free"), "%s",
+                       device_at(executor, 0).health_reason);
+    cr_assert_eq(run_trial(executor).device, 1);
+    cr_assert_eq(fake_count(&fake.stuck_calls), 1, "a device that was given up was called again");
+    svmx_batch_destroy(other);
+    svmx_close(executor);
+    come_back_late();
+    cr_assert_eq(fake.closes, 0);
+}
+
+/* What was answered when the driver is to take its memory back is answered. */
+Test(stuck, results_are_there_before_memory_goes_back) {
+    struct trial trial;
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    fake_start();
+    svmx_executor_t *executor = open_without_pool();
+    (void)run_trial(executor);
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    fake_stick(FAKE_STUCK_FREE);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert(trial_is_right(&trial));
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert_eq(receipt.device, 0);
+    cr_assert_eq(receipt.redone, 0, "a launch that had its results was redone");
+    svmx_batch_destroy(batch);
+    while (device_at(executor, 0).usable) usleep(1000);
+    svmx_close(executor);
+    come_back_late();
+}
+
+Test(stuck, memory_that_never_goes_back_and_a_new_instance) {
+    fake_start();
+    svmx_executor_t *executor = open_without_pool();
+    stop_clock(executor);
+    (void)run_trial(executor);
+    svmx_batch_t *batch = holder(executor, 2), *old = holder(executor, 2);
+    fake_stick(FAKE_STUCK_FREE);
+    svmx_batch_destroy(batch);
+    await_health(executor, SVMX_LOST);
+    fake_stick(0);
+    pass_time(executor, SVMX__REST_NS);
+    (void)run_trial(executor);
+    await_health(executor, SVMX_SUSPECT);
+    cr_assert_eq(run_trial(executor).device, 0);
+    const unsigned memories = fake_count(&fake.memories);
+    svmx_batch_destroy(old); /* of the life before, which is called no more */
+    svmx_batch_destroy(holder(executor, 2));
+    while (device_at(executor, 0).pool_idle_bytes) usleep(1000);
+    cr_assert_leq(fake_count(&fake.memories), memories, "memory of the new life is not freed");
+    svmx_close(executor);
+    cr_assert_eq(fake_count(&fake.foreign_frees), 0);
+    cr_assert_eq(fake.closes, 1);
+}
+
+/* Callers that make and destroy at once, while the device computes and is short of room. */
+static void *come_and_go(void *user) {
+    for (int i = 0; i < 40; i++) {
+        svmx_batch_t *batch = holder(user, 1 + i % 3);
+        if (i % 2) cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
+        svmx_batch_destroy(batch);
+    }
+    return NULL;
+}
+
+static void free_by_the_submitter(uint64_t pool_bytes, uint32_t max_in_flight,
+                                  void (*close)(svmx_executor_t *executor)) {
+    enum { THREADS = 3 };
+    pthread_t threads[THREADS];
+    fake_start();
+    fake.max_in_flight = max_in_flight;
+    struct svmx_options options = impatient_options();
+    options.pool_bytes = pool_bytes;
+    options.patience_ms = 20000; /* nothing hangs */
+    svmx_executor_t *executor = open_with(&options);
+    (void)run_trial(executor);
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, come_and_go, executor);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    while (device_at(executor, 0).pool_idle_bytes > pool_bytes) usleep(1000);
+    cr_assert_eq(device_at(executor, 0).memory_used, 0);
+    svmx_batch_t *left = holder(executor, 2);
+    close(executor);
+    cr_assert_eq(fake.memories, 0, "memory of a batch that is still there was not given back");
+    svmx_batch_destroy(left);
+    cr_assert_gt(fake.frees, 0);
+    cr_assert_eq(fake.foreign_frees, 0, "%u of %u were freed in other threads", fake.foreign_frees, fake.frees);
+    cr_assert_eq(fake.closes, 1);
+}
+
+Test(stuck, memory_is_freed_by_the_submitter_only) { free_by_the_submitter(1, 0, svmx_close); }
+Test(stuck, memory_is_freed_by_the_submitter_only_of_a_pool_with_room) {
+    free_by_the_submitter(256 << 10, 1, svmx_close);
+}
+Test(stuck, memory_is_freed_by_the_submitter_only_when_closed_now) {
+    free_by_the_submitter(64 << 20, 0, svmx_close_now);
+}
+
+/* A driver that takes back the first of what a batch has, and never returns. */
+Test(stuck, a_batch_outlives_the_executor_and_its_driver) {
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    svmx_batch_t *batch = holder(executor, 3);
+    fake_stick(FAKE_STUCK_FREE);
+    svmx_close(executor);
+    svmx_batch_destroy(batch);
+    come_back_late();
+    cr_assert_eq(fake.closes, 0);
+}
+
+/* Memory that nobody keeps cannot pile up in front of a submitter that is busy: it is used again, or freed before more is made. */
+Test(stuck, what_is_to_be_freed_does_not_pile_up) {
+    struct trial trial;
+    fake_start();
+    fake.max_in_flight = 1;
+    struct svmx_options options = impatient_options();
+    options.timeout_ms = 60000;
+    options.pool_bytes = 1;
+    svmx_executor_t *executor = open_with(&options);
+    (void)run_trial(executor);
+    svmx_batch_t *first = holder(executor, 3);
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    fake_gate(true);
+    const unsigned before = fake_count(&fake.calls[FAKE_SUBMIT]);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    fake_await(&fake.calls[FAKE_SUBMIT], before + 1);
+    const unsigned allocs = fake_count(&fake.calls[FAKE_ALLOC]);
+    svmx_batch_destroy(first);
+    for (int i = 0; i < 1000; i++) {
+        svmx_batch_t *other;
+        void *memory = NULL;
+        cr_assert_eq(svmx_batch_create(executor, &other), SVMX_OK);
+        cr_assert_eq(svmx_batch_alloc(other, 64 << 10, &memory), SVMX_OK);
+        svmx_batch_destroy(other);
+    }
+    cr_assert_eq(fake_count(&fake.calls[FAKE_ALLOC]), allocs, "memory that waits for the driver was not used again");
+    fake_gate(false);
+    cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_OK);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    cr_assert_eq(fake_count(&fake.memories), 0);
+    cr_assert_eq(fake.foreign_frees, 0);
+}
+
 /* ---- more than one batch ------------------------------------------------------------------------------------------ */
 
 Test(stuck, batches_behind_it_are_right_too) {

@@ -211,23 +211,53 @@ Test(staging_pool, a_device_short_of_memory_keeps_less) {
     cr_assert_eq(device.used, 0);
 }
 
-Test(staging_pool, a_callers_thread_frees_one_at_most) {
+Test(staging_pool, what_is_left_is_freed_by_a_sweep_only) {
     struct device device = ROOMY;
     struct svmx__staging_pool pool = pool_of(&device, 8 * 4096);
-    struct svmx__staging *held[9];
+    struct svmx__staging *held[9], *large = acquire(&pool, 1, 16 * 4096);
     for (int i = 0; i < 9; i++) held[i] = acquire(&pool, 1, 4096);
-    for (int i = 0; i < 7; i++) svmx__staging_release(&pool, held[i]);
+    for (int i = 0; i < 8; i++) cr_assert(!svmx__staging_leave(&pool, held[i]));
+    cr_assert(!svmx__staging_is_full(&pool));
+    cr_assert(svmx__staging_leave(&pool, held[8]));
+    cr_assert(svmx__staging_leave(&pool, large));
+    cr_assert_eq(device.frees, 0, "a source was called");
+    cr_assert_eq(acquire(&pool, 1, 16 * 4096), large, "until the sweep it serves");
+    cr_assert(svmx__staging_leave(&pool, large));
+    svmx__staging_sweep(&pool);
+    cr_assert_eq(device.frees, 2, "what is larger than the limit, and the oldest");
+    cr_assert_eq(pool.idle_bytes, 8 * 4096);
     svmx__staging_squeeze(&pool, 1);
-    svmx__staging_release_one(&pool, held[7]);
-    cr_assert_eq(device.frees, 1);
+    cr_assert(svmx__staging_is_full(&pool));
+    svmx__staging_sweep(&pool);
+    cr_assert_eq(pool.idle_bytes, 2 * 4096);
+    cr_assert_eq(acquire(&pool, 1, 4096), held[8], "the newest are those that stay");
     svmx__staging_squeeze(&pool, 2);
-    svmx__staging_release_one(&pool, held[8]);
-    cr_assert_eq(device.frees, 2, "itself, where nothing is kept");
-    cr_assert_eq(pool.idle_bytes, 7 * 4096);
-    svmx__staging_release(&pool, acquire(&pool, 1, 4096));
-    cr_assert_eq(pool.held_bytes, 0, "the rest goes with the next release");
+    cr_assert(svmx__staging_leave(&pool, held[8]));
+    svmx__staging_sweep(&pool);
+    cr_assert_eq(pool.held_bytes, 0);
+    cr_assert_eq(pool.evictions, 10);
+    svmx__staging_sweep(&pool);
     svmx__staging_pool_fini(&pool);
     cr_assert_eq(device.used, 0);
+}
+
+Test(staging_pool, what_is_in_use_at_the_end_is_freed_and_its_users) {
+    struct device device = ROOMY;
+    struct svmx__staging_pool pool = pool_of(&device, 8 * 4096);
+    struct svmx__staging *held[4];
+    for (int i = 0; i < 4; i++) held[i] = acquire(&pool, 1, 4096);
+    svmx__staging_release(&pool, held[1]);
+    cr_assert_eq(acquire(&pool, 1, 4096), held[1]);
+    svmx__staging_release(&pool, held[3]);
+    svmx__staging_release(&pool, held[0]);
+    svmx__staging_orphan(&pool, true);
+    cr_assert_eq(device.frees, 2);
+    cr_assert(held[1]->orphaned && held[2]->orphaned && !held[0]->orphaned && !held[3]->orphaned);
+    svmx__staging_orphan(&pool, true);
+    svmx__staging_pool_fini(&pool);
+    cr_assert_eq(device.used, 0);
+    svmx__staging_free(held[1]);
+    svmx__staging_free(held[2]);
 }
 
 Test(staging_pool, idle_buffers_are_bounded_in_number) {
