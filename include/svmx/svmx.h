@@ -105,8 +105,8 @@ SVMX_EXPORT SVMX_MUST_CHECK enum svmx_status svmx_batch_create(svmx_executor_t *
  * device goes back in a thread of the library's, so that no driver keeps the caller. NULL is fine. */
 SVMX_EXPORT void svmx_batch_destroy(svmx_batch_t *batch);
 
-/* Empties a batch for new tasks; tag, callback and eventfd stay. Waits for no driver, as above. Errors: ARGUMENT (NULL), STATE (it is under way),
- * CLOSED. */
+/* Empties a batch for new tasks; tag, callback and eventfd stay. Waits for no driver, as above. Errors: ARGUMENT (NULL), STATE
+ * (it is under way), CLOSED. */
 SVMX_EXPORT enum svmx_status svmx_batch_reset(svmx_batch_t *batch);
 
 /*

@@ -20,9 +20,8 @@
 #include <svmx/plugin.h>
 
 struct svmx__staging {
-    struct svmx__staging *next,
-        *newer;                 /* of its class, while it lies in the pool: used before it, and after it; else of those
-                                         * in use */
+    /* Used before it, and after it: of its class while it lies in the pool, else of those in use. */
+    struct svmx__staging *next, *newer;
     uint64_t released;          /* when it came back, counted in buffers that did */
     struct svmx_memory *memory; /* the plugin's; NULL on devices that use host memory */
     void *host;                 /* its address, where the usage has a host flag; else NULL */
