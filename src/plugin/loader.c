@@ -304,10 +304,10 @@ static bool same_file(const char *path, const struct svmx__inspected *inspected)
     return lstat(path, &info) == 0 && info.st_dev == inspected->device && info.st_ino == inspected->inode;
 }
 
-/* The file is there, so what is not is a library behind it: a machine without that driver's loader, which is no fault. The words
- * are those of the C library, glibc's or musl's; one that says it otherwise has the plugin refused, with its own text. */
-static enum svmx_status dlopen_failed(const char *error, struct svmx__text *why) {
-    if (strstr(error, "No such file or directory"))
+/* What is not there, if it is not the file itself, is a library behind it: a machine without that driver's loader, which is no
+ * fault. The words are those of glibc and musl; a C library that says it otherwise has the plugin refused, with its text. */
+static enum svmx_status dlopen_failed(const char *path, const char *error, struct svmx__text *why) {
+    if (strstr(error, "No such file or directory") && strncmp(error, path, strlen(path)) != 0)
         return svmx__fail(why, SVMX_ERR_UNSUPPORTED, "a library that it needs is not installed: %s", error);
     return svmx__fail(why, SVMX_ERR_SYSTEM, "dlopen: %s", error);
 }
@@ -317,7 +317,7 @@ enum svmx_status svmx__loader_load(const struct svmx__found *file, const struct 
     if (!same_file(file->path, inspected))
         return svmx__fail(why, SVMX_ERR_SYSTEM, "the file was replaced while it was being checked: try again");
     void *handle = dlopen(file->path, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) return dlopen_failed(dlerror(), why);
+    if (!handle) return dlopen_failed(file->path, dlerror(), why);
     const struct svmx_plugin *data = dlsym(handle, SVMX_PLUGIN_SYMBOL);
     if (!data) return svmx__fail(why, SVMX_ERR_ABI, "dlsym: %s", dlerror());
     if (memcmp(data, &inspected->data, offsetof(struct svmx_plugin, open)) != 0)
