@@ -16,6 +16,12 @@
 /* Enough for a median that stays, short enough that most slices end before a scheduler takes the core away. */
 enum { DEFAULT_ROUNDS = 201, DEFAULT_SLICE_US = 200, WARM_UP_ROUNDS = 5, MOST_LANES = 16 };
 
+/* A case of slices of a tenth of a second and more: as many rounds as fit, and a median of few that are long. */
+enum { LEAST_ROUNDS = 7, LEAST_QUICK_ROUNDS = 3 };
+#define PATIENCE_NS       UINT64_C(6000000000)
+#define QUICK_PATIENCE_NS UINT64_C(1000000000)
+#define WARM_UP_NS        UINT64_C(100000000)
+
 static uint64_t read_clock(clockid_t clock) {
     struct timespec now;
     (void)clock_gettime(clock, &now); /* cannot fail for the two below */
@@ -55,6 +61,8 @@ void bench_open(struct bench *bench, const char *suite) {
                             .rounds = (uint32_t)setting("SVMX_BENCH_ROUNDS", DEFAULT_ROUNDS, 1, BENCH_MAX_ROUNDS),
                             .slice_ns = 1000 * setting("SVMX_BENCH_SLICE_US", DEFAULT_SLICE_US, 1, 1000000)};
     bench->quick = setting("SVMX_BENCH_QUICK", 0, 0, 1);
+    bench->patience_ns = bench->quick ? QUICK_PATIENCE_NS : PATIENCE_NS;
+    bench->least_rounds = bench->quick ? LEAST_QUICK_ROUNDS : LEAST_ROUNDS;
     const char *only = getenv("SVMX_BENCH_ONLY");
     if (only && *only) bench->only = only;
     const char *cpu = getenv("SVMX_BENCH_PIN");
@@ -91,11 +99,13 @@ static uint64_t slice(struct bench_lane *lane) {
     return end - start;
 }
 
-/* Finds how many repeats fill a slice. Doubles, so that a moment's disturbance costs one step at most. */
+/* Finds how many repeats fill a slice. Doubles, so that a moment's disturbance costs one step at most. What is long by itself
+ * is warm after that. */
 static void calibrate(const struct bench *bench, struct bench_lane *lane) {
+    uint64_t took_ns, spent_ns = 0;
     lane->repeats = 1;
-    while (slice(lane) < bench->slice_ns && lane->repeats < UINT64_C(1) << 40) lane->repeats *= 2;
-    for (uint32_t i = 0; i < WARM_UP_ROUNDS; i++) (void)slice(lane);
+    while ((took_ns = slice(lane)) < bench->slice_ns && lane->repeats < UINT64_C(1) << 40) lane->repeats *= 2;
+    for (uint32_t i = 0; i < WARM_UP_ROUNDS && took_ns + spent_ns < WARM_UP_NS; i++) spent_ns += slice(lane);
 }
 
 static void put_in_order(size_t *order, size_t count) {
@@ -120,13 +130,17 @@ void bench_measure(const struct bench *bench, struct bench_lane *const *lanes, s
     size_t order[MOST_LANES];
     assert(count <= MOST_LANES);
     put_in_order(order, count);
+    const uint64_t start_ns = bench_now_ns();
     for (uint32_t round = 0; round < bench->rounds; round++) {
+        const bool late = bench->patience_ns && bench_now_ns() - start_ns > bench->patience_ns;
+        if (late && round >= bench->least_rounds) break;
         if (bench->shuffles) bench_shuffle(round, order, count);
         for (size_t i = 0; i < count; i++) {
             struct bench_lane *lane = lanes[order[i]];
             if (!lane) continue;
             uint64_t items = lane->items ? lane->items : 1;
             lane->ns[round] = (double)slice(lane) / (double)lane->repeats / (double)items;
+            lane->rounds = round + 1;
         }
     }
 }
@@ -144,11 +158,17 @@ static double quantile(double *values, uint32_t count, double part) {
     return values[(uint32_t)((double)(count - 1) * part)];
 }
 
+/* Of a lane that was put together by hand all. */
+static uint32_t rounds_of(const struct bench *bench, const struct bench_lane *lane) {
+    return lane->rounds ? lane->rounds : bench->rounds;
+}
+
 double bench_median_over(const struct bench *bench, const struct bench_lane *lane, const struct bench_lane *floor) {
     double values[BENCH_MAX_ROUNDS];
     if (!lane) return NAN;
-    for (uint32_t i = 0; i < bench->rounds; i++) values[i] = lane->ns[i] - (floor ? floor->ns[i] : 0);
-    return quantile(values, bench->rounds, 0.5);
+    const uint32_t rounds = rounds_of(bench, lane);
+    for (uint32_t i = 0; i < rounds; i++) values[i] = lane->ns[i] - (floor ? floor->ns[i] : 0);
+    return quantile(values, rounds, 0.5);
 }
 
 double bench_median(const struct bench *bench, const struct bench_lane *lane) {
@@ -157,7 +177,8 @@ double bench_median(const struct bench *bench, const struct bench_lane *lane) {
 
 double bench_noise(const struct bench *bench, const struct bench_lane *lane) {
     double values[BENCH_MAX_ROUNDS];
-    memcpy(values, lane->ns, bench->rounds * sizeof *values);
-    double low = quantile(values, bench->rounds, 0.1);
+    const uint32_t rounds = rounds_of(bench, lane);
+    memcpy(values, lane->ns, rounds * sizeof *values);
+    double low = quantile(values, rounds, 0.1);
     return low > 0 ? bench_median(bench, lane) / low : 1;
 }

@@ -24,13 +24,15 @@ enum { BENCH_MAX_ROUNDS = 2001 };
 /* A suite under way. */
 struct bench {
     const char *suite;
-    FILE *rows;        /* where rows go as JSON, one a line, or NULL */
-    uint32_t rounds;   /* SVMX_BENCH_ROUNDS */
-    uint64_t slice_ns; /* SVMX_BENCH_SLICE_US */
-    const char *only;  /* SVMX_BENCH_ONLY: cases whose names have this in them; NULL = all */
-    bool quick;        /* SVMX_BENCH_QUICK, of QUICK=1: for a look */
-    const char *place; /* the device that is measured, for notes in JSON; NULL = the machine */
-    bool shuffles;     /* lanes of a round in any order: where what one leaves behind is a price for the next */
+    FILE *rows;            /* where rows go as JSON, one a line, or NULL */
+    uint32_t rounds;       /* SVMX_BENCH_ROUNDS */
+    uint64_t slice_ns;     /* SVMX_BENCH_SLICE_US */
+    const char *only;      /* SVMX_BENCH_ONLY: cases whose names have this in them; NULL = all */
+    bool quick;            /* SVMX_BENCH_QUICK, of QUICK=1: for a look */
+    const char *place;     /* the device that is measured, for notes in JSON; NULL = the machine */
+    uint64_t patience_ns;  /* for the rounds of one case; 0 = as long as they take */
+    uint32_t least_rounds; /* that are taken however long they take */
+    bool shuffles;         /* lanes of a round in any order: where what one leaves behind is a price for the next */
 };
 
 /* One of the things that a case compares. */
@@ -46,6 +48,7 @@ struct bench_lane {
 
     /* Set by bench_measure. */
     uint64_t repeats;            /* to a slice */
+    uint32_t rounds;             /* fewer than were asked for where these take too long */
     double ns[BENCH_MAX_ROUNDS]; /* for one item, by round */
 };
 
@@ -75,7 +78,8 @@ uint32_t bench_rounds(const struct bench *bench, uint32_t most);
 /* Prints what is left. The status for main: 0, whatever was met or missed; 1 when the rows could not be written. */
 int bench_close(struct bench *bench);
 
-/* Runs the lanes in turn: warm-up, as many repeats as fill a slice, then rounds. NULL lanes are left out. */
+/* Runs the lanes in turn: warm-up, as many repeats as fill a slice, then rounds, until patience ends. NULL lanes are left
+ * out. */
 void bench_measure(const struct bench *bench, struct bench_lane *const *lanes, size_t count);
 
 /* Puts the numbers below `count` in an order, the same of a round in every run. Over many rounds each follows each as often:

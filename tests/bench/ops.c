@@ -343,6 +343,7 @@ static void measure(struct ops *ops, const struct ops_case *c, enum ops_width wi
     struct bench bench = ops->bench; /* with rounds of its own */
     if (width == OPS_ALL) bench.slice_ns *= ALL_SLICES;
     bench.rounds = rounds_for(&bench, lanes);
+    bench.patience_ns = 0;
     const struct ops_others before = ops_others_now();
     bench_measure(&bench, lanes, 2);
     double others = ops_others_since(&before);

@@ -220,6 +220,7 @@ int main(void) {
     char text[512];
     bench_open(&scene.bench, "vm");
     scene.bench.rounds = bench_rounds(&scene.bench, MOST_ROUNDS); /* a block takes some 50 ms */
+    scene.bench.patience_ns = 0;
     const char *why = open_scene(&scene, text, sizeof text);
     if (why)
         bench_row(&scene.bench, &(struct bench_row){.name = "blocks",

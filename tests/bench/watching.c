@@ -151,7 +151,8 @@ static void fill(svmx_executor_t *executor, struct scene *scene) {
 /* The ratio is taken round by round, since the two slices of a round have the same neighbours, and its median counts. */
 static double median_ratio(const struct bench *bench, const struct bench_lane *ours, const struct bench_lane *peer) {
     static struct bench_lane ratios;
-    for (uint32_t i = 0; i < bench->rounds; i++) ratios.ns[i] = peer->ns[i] / ours->ns[i];
+    ratios.rounds = ours->rounds;
+    for (uint32_t i = 0; i < ratios.rounds; i++) ratios.ns[i] = peer->ns[i] / ours->ns[i];
     return bench_median(bench, &ratios);
 }
 
@@ -212,6 +213,7 @@ int main(void) {
     bench_open(&bench, "watching");
     if (bench.slice_ns < SLICE_MS * UINT64_C(1000000)) bench.slice_ns = SLICE_MS * UINT64_C(1000000);
     bench.rounds = bench_rounds(&bench, ROUNDS);
+    bench.patience_ns = 0;
     svmx_executor_t *executor;
     svmx_metrics_t *metrics = NULL;
     struct svmx_error error;
