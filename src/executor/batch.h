@@ -116,6 +116,7 @@ struct svmx__part {
 
     /* route */
     struct svmx__device *device;
+    struct svmx__device *home; /* whose submitter popped it, and has it until it is over: it may be redone elsewhere */
     struct svmx__question question;
     struct svmx__answer answer;
     uint32_t policy;        /* enum svmx_policy that counts */
@@ -190,6 +191,7 @@ struct svmx__hull {
 };
 
 struct svmx_batch {
+    struct svmx__work delivery;     /* first: while its callback runs, in hand of the thread that calls it */
     struct svmx_executor *executor; /* holds a reference */
     _Atomic uint32_t state;         /* enum svmx__batch_state; release when handed over, acquire when taken */
     enum svmx_status status;        /* of a DONE batch; under lock until then */

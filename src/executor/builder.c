@@ -401,13 +401,16 @@ int svmx__builder_start(struct svmx__device *device) {
 
 void svmx__builder_reopen(struct svmx__device *device) {
     const struct svmx__builder *builder = &device->builder;
-    if (builder->started && device->has_submitter && !builder->closing && !builder->post) (void)open_post(device);
+    if (!builder->started || !device->has_submitter || builder->closing || builder->post) return;
+    if (open_post(device) != 0) /* nobody builds: parts that wait for it go elsewhere meanwhile */
+        svmx__builder_unpark(device, SVMX_ERR_DEVICE_LOST, "there is no thread to build in");
 }
 
-void svmx__builder_unpark(struct svmx__device *device) {
+void svmx__builder_unpark(struct svmx__device *device, enum svmx_status verdict, const char *reason) {
     struct svmx__builder *builder = &device->builder;
-    const struct outcome outcome = {.verdict = SVMX_CANCELLED, .why = {"the executor was closed"}};
+    struct outcome outcome = {.verdict = verdict};
     struct svmx__part *parked;
+    (void)snprintf(outcome.why.line, sizeof outcome.why.line, "%s", reason);
     if (device->inline_) return; /* it has none */
     do {
         parked = NULL;

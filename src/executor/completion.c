@@ -9,6 +9,7 @@
 #include "executor/batch.h"
 #include "executor/buffer.h"
 #include "executor/executor.h"
+#include "executor/post.h"
 
 #include <unistd.h>
 
@@ -44,16 +45,27 @@ static void ring(const struct svmx_batch *batch) {
 }
 
 /* The caller has it from now on. */
-static void deliver(struct svmx_batch *batch) {
-    const enum svmx_status status = batch->status;
-    atomic_store_explicit(&batch->answered, status == SVMX_OK, memory_order_release);
-    if (batch->done) batch->done(batch, status, batch->done_user);
+static void hand_over(struct svmx_batch *batch) {
     if (batch->counted) leave_queue(batch->executor);
     pthread_mutex_lock(&batch->lock);
     atomic_store_explicit(&batch->state, SVMX__DONE, memory_order_release);
     ring(batch);
     pthread_cond_broadcast(&batch->finished);
     pthread_mutex_unlock(&batch->lock);
+}
+
+static void forsake(struct svmx__work *work);
+
+static void deliver(struct svmx_batch *batch) {
+    const enum svmx_status status = batch->status;
+    atomic_store_explicit(&batch->answered, status == SVMX_OK, memory_order_release);
+    if (batch->done) {
+        batch->delivery.forsake = forsake;
+        svmx__post_hold(&batch->delivery); /* the callback may want memory, of a driver that never returns */
+        batch->done(batch, status, batch->done_user);
+        svmx__post_drop(&batch->delivery);
+    }
+    hand_over(batch);
 }
 
 /* ---- in order ------------------------------------------------------------------------------------------------------ */
@@ -71,13 +83,10 @@ void svmx__join_order(struct svmx_batch *batch) {
     pthread_mutex_unlock(&executor->admission);
 }
 
-/* One thread delivers at a time, so that callbacks come in order too; whoever ends a batch meanwhile leaves it to that one.
+/* Under admission. One thread delivers at a time, so that callbacks come in order too; whoever ends a batch meanwhile leaves it to that one.
  * Each batch holds its place in the queue until it is delivered, and the executor waits for its threads: it stays. */
-static void deliver_in_order(struct svmx_batch *batch) {
-    struct svmx_executor *executor = batch->executor;
+static void deliver_those_over(struct svmx_executor *executor) {
     struct svmx_batch *first;
-    pthread_mutex_lock(&executor->admission);
-    batch->is_over = true;
     while (!executor->delivers && (first = executor->first_in_order) && first->is_over) {
         executor->first_in_order = first->next_in_order;
         executor->delivers = true;
@@ -86,6 +95,27 @@ static void deliver_in_order(struct svmx_batch *batch) {
         pthread_mutex_lock(&executor->admission);
         executor->delivers = false;
     }
+}
+
+static void deliver_in_order(struct svmx_batch *batch) {
+    struct svmx_executor *executor = batch->executor;
+    pthread_mutex_lock(&executor->admission);
+    batch->is_over = true;
+    deliver_those_over(executor);
+    pthread_mutex_unlock(&executor->admission);
+}
+
+/* The thread that called back was given up within the callback, which does not return: this is the next one. */
+static void forsake(struct svmx__work *work) {
+    struct svmx_batch *batch = (struct svmx_batch *)(void *)work;
+    struct svmx_executor *executor = batch->executor;
+    const bool in_order = batch->in_order;
+    svmx__post_drop(work);
+    hand_over(batch);
+    if (!in_order) return;
+    pthread_mutex_lock(&executor->admission);
+    executor->delivers = false; /* that was its word */
+    deliver_those_over(executor);
     pthread_mutex_unlock(&executor->admission);
 }
 

@@ -252,6 +252,17 @@ static void *submitter_main(void *user) {
     return NULL;
 }
 
+void svmx__submitter_stand_in(struct svmx__device *device) {
+    const struct svmx__life *life = svmx__life_of(device);
+    struct svmx__link *link;
+    /* of one that may be called nothing is done here: who looks must not be kept */
+    if (!atomic_load_explicit(&life->over, memory_order_relaxed)) return;
+    while ((link = svmx__queue_try(&device->queue))) {
+        struct svmx__work *work = (struct svmx__work *)(void *)link;
+        work->run(work);
+    }
+}
+
 bool svmx__is_submitter_of(const struct svmx__device *device) {
     const struct svmx__post *post = svmx__post_mine();
     return post && post->main == submitter_main && post->user == device;
@@ -302,13 +313,25 @@ enum svmx_status svmx__devices_start(struct svmx_executor *executor, struct svmx
                       strerror(error));
 }
 
+/* Its submitter was given up, and there is no thread for another one, nor time to wait for one. What the device has stays with
+ * its driver. */
+static void end_alone(struct svmx__device *device) {
+    for (struct svmx__life *life = svmx__life_of(device); life; life = life->before) {
+        atomic_store_explicit(&life->over, true, memory_order_relaxed);
+        atomic_store_explicit(&life->abandoned, true, memory_order_relaxed);
+    }
+    svmx__submitter_stand_in(device);
+    svmx__sweep_all(device);
+}
+
 void svmx__devices_stop(struct svmx_executor *executor) {
     for (uint32_t i = 0; i < executor->device_count; i++) {
         struct svmx__device *device = &executor->devices[i];
         if (!device->has_submitter) continue;
         svmx__builder_stop(device); /* before its submitter, which it may be waiting for */
         svmx__queue_close(&device->queue);
-        while (!device->post || !svmx__post_join(device->post)) svmx__posts_look(executor);
+        while (device->post && !svmx__post_join(device->post)) svmx__posts_look(executor);
+        if (!device->post) end_alone(device);
         device->post = NULL;
         svmx__queue_fini(&device->queue);
         device->has_submitter = false;

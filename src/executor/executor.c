@@ -252,7 +252,8 @@ static void set_close_by(struct svmx_executor *executor, uint64_t times) {
 static void give_up_all(struct svmx_executor *executor) {
     set_close_by(executor, 1);
     atomic_store_explicit(&executor->gives_up, true, memory_order_relaxed);
-    for (uint32_t i = 0; i < executor->device_count; i++) svmx__builder_unpark(&executor->devices[i]);
+    for (uint32_t i = 0; i < executor->device_count; i++)
+        svmx__builder_unpark(&executor->devices[i], SVMX_CANCELLED, "the executor was closed");
 }
 
 static void close_executor(svmx_executor_t *executor, bool at_once) {

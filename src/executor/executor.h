@@ -243,6 +243,8 @@ void svmx__devices_stop(struct svmx_executor *executor);
 /* Starts the submitter of a device, or another one after it was given up: device->post. 0, or the error number of
  * pthread. */
 int svmx__submitter_open(struct svmx__device *device);
+/* There is none, nor a thread for one: does what is in the queue of a device that was given up, elsewhere. */
+void svmx__submitter_stand_in(struct svmx__device *device);
 /* Is it the calling thread? */
 bool svmx__is_submitter_of(const struct svmx__device *device);
 void svmx__devices_free(struct svmx_executor *executor);
@@ -529,8 +531,8 @@ uint8_t svmx__kept_choice(struct svmx__device *device, const struct svmx__op *op
  * run. Safe without a start. */
 int svmx__builder_start(struct svmx__device *device);
 void svmx__builder_stop(struct svmx__device *device);
-/* Sends all parts on that wait for a pipeline, which they do not get. */
-void svmx__builder_unpark(struct svmx__device *device);
+/* Sends all parts on that wait for a pipeline, which they do not get: for that reason, a text that stays. */
+void svmx__builder_unpark(struct svmx__device *device, enum svmx_status verdict, const char *reason);
 /* Its thread was given up: what it was at comes to nothing, and another one goes on. By who looks at posts. */
 void svmx__builder_forsake(struct svmx__device *device);
 /* Starts another thread if there was none to be had then. By the same. */

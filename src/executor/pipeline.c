@@ -480,6 +480,7 @@ static bool enter_device(struct svmx__part *part) {
                                                                     memory_order_acq_rel, memory_order_acquire) &&
                            state == SVMX__CANCELLING;
     /* The driver has nothing of it yet, whatever becomes of this thread while others are collected. */
+    part->home = part->device;
     part->life = svmx__life_of(part->device);
     part->block = NULL;
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
@@ -510,9 +511,9 @@ void svmx__pipeline_part(struct svmx__work *work) {
 /* The submitter that had it never comes back: this is the next one. */
 static void forsake(struct svmx__work *work) {
     struct svmx__part *part = (struct svmx__part *)(void *)work;
-    struct svmx__device *device = part->device;
+    struct svmx__device *home = part->home; /* the call may have been one of another that it was redone on */
     run_elsewhere(part);
-    leave(device, part, false);
+    leave(home, part, false);
 }
 
 /* Stages 1 and 2, then the first level. */

@@ -134,9 +134,11 @@ bool svmx__post_leave(struct svmx__post *post) {
 /* ---- looking ------------------------------------------------------------------------------------------------------ */
 
 /* The instance is left alone with what it has, and the device is lost. */
-static void abandon(const struct svmx__post *gone, struct svmx__device *device) {
-    struct svmx__part part = {.device = device, .life = gone->life};
+static void abandon(const struct svmx__post *gone) {
     if (!gone->life) return;
+    struct svmx__device *device =
+        gone->life->device; /* not always the one whose thread it was: an inline one is anybody's */
+    struct svmx__part part = {.device = device, .life = gone->life};
     const struct svmx__call *call = &gone->call;
     (void)snprintf(part.reason, sizeof part.reason, "its driver did not return from %s%s%s within its time and %.3g s",
                    call->name, call->op ? " of " : "", call->op ? call->op : "",
@@ -158,22 +160,23 @@ static void requeue(struct svmx__device *device, struct svmx__work *held) {
     }
 }
 
-/* Without a new thread what waits for the device would wait for ever: it is tried again at the next look. */
+/* Without a new thread what waits for the device would wait for ever: whoever looks does it then, as far as no driver is called,
+ * and a thread is wanted again at the next look. */
 static void look_at_submitter(struct svmx__device *device) {
     struct svmx__post *gone = device->post;
     if (gone && svmx__post_leave(gone)) {
         device->post = NULL;
         device->window.count = 0; /* they are among what it holds */
-        abandon(gone, device);
+        abandon(gone);
         requeue(device, gone->held);
     }
-    if (!device->post && device->has_submitter) (void)svmx__submitter_open(device);
+    if (!device->post && device->has_submitter && svmx__submitter_open(device) != 0) svmx__submitter_stand_in(device);
 }
 
 static void look_at_builder(struct svmx__device *device) {
     struct svmx__post *gone = device->builder.post;
     if (gone && svmx__post_leave(gone)) {
-        abandon(gone, device);
+        abandon(gone);
         svmx__builder_forsake(device);
     }
     if (!gone) svmx__builder_reopen(device);

@@ -11,7 +11,7 @@
  *                               thread takes the queue, in which is what it had in hand, too, and has that redone elsewhere.
  *
  * Who looks: a thread of the executor's own, at a fraction of the patience, while a device has a driver; no call of the program
- * need do so, and none is held up by it. Once that is stopped, whoever closes. Calls of devices that work in host memory are not
+ * need do so, and none is held up by it. It computes nothing itself, unless the system has no other thread to give. Once that is stopped, whoever closes. Calls of devices that work in host memory are not
  * watched: these compute in the call, for as long as it takes. Nor are calls in threads of the program.
  *
  * SPDX-License-Identifier: Apache-2.0

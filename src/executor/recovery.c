@@ -156,18 +156,23 @@ static void rebuild_now(struct svmx__device *device) {
     plan(executor);
 }
 
-static void rebuild(struct svmx__work *work) {
-    rebuild_now(((struct svmx__recall *)(void *)work)->device);
-    svmx__post_drop(work);
-}
-
-/* The submitter that rebuilt it is gone, or was about to: it had launches to collect before. */
+/* The submitter that rebuilt it is gone, or was about to: it had launches to collect before. Or there is none. */
 static void forsake(struct svmx__work *work) {
     struct svmx__device *device = ((struct svmx__recall *)(void *)work)->device;
     static const char reason[] = "a call of its driver did not return";
     end_recall(device);
     svmx__health_relapse(&device->health, now_of(device->executor), reason);
     give_up(device, "rests on", reason);
+    svmx__post_drop(work);
+}
+
+static void rebuild(struct svmx__work *work) {
+    struct svmx__device *device = ((struct svmx__recall *)(void *)work)->device;
+    if (!svmx__is_submitter_of(device)) { /* it calls drivers, and who has no post is not watched */
+        forsake(work);
+        return;
+    }
+    rebuild_now(device);
     svmx__post_drop(work);
 }
 

@@ -27,6 +27,7 @@ void svmx__memory_return(struct svmx__life *life, struct svmx__staging *staging)
 /* ---- in the submitter --------------------------------------------------------------------------------------------- */
 
 void svmx__sweep_now(struct svmx__device *device) {
+    if (!svmx__is_submitter_of(device)) return; /* it has none, and somebody stands in who calls no driver */
     for (struct svmx__life *life = svmx__life_of(device); life; life = life->before) svmx__staging_sweep(&life->pool);
 }
 
@@ -40,7 +41,7 @@ static bool is_due(const struct svmx__device *device) {
 static void end(struct svmx__device *device) {
     svmx__post_drop(&device->sweep.errand);
     (void)atomic_exchange_explicit(&device->sweep.wanted, false, memory_order_acq_rel);
-    if (is_due(device)) want(device); /* came meanwhile */
+    if (svmx__is_submitter_of(device) && is_due(device)) want(device); /* came meanwhile */
 }
 
 void svmx__sweep_run(struct svmx__work *work) {

@@ -43,6 +43,7 @@ criterion_suites += %D%/test_metrics
 endif
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
+%C%_test_stuck_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 %C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
 	-Wl,--wrap=aligned_alloc -Wl,--wrap=strdup -Wl,--wrap=strndup -Wl,--wrap=realpath -Wl,--wrap=asprintf \
 	-Wl,--wrap=open_memstream

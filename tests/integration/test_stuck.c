@@ -10,6 +10,7 @@
 #include "faults_fixture.h"
 #include "recovery_fixture.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 
@@ -17,6 +18,14 @@ SVMX_EXPORT int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void) { return 1; }
 
 enum { STUCK_LIMIT_MS = 300 };
+
+/* The system has no more threads. */
+static atomic_bool no_threads;
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *user);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *user);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *user) {
+    return atomic_load(&no_threads) ? EAGAIN : __real_pthread_create(thread, attributes, main, user);
+}
 
 /* One whose driver calls are given up soon. */
 static struct svmx_options impatient_options(void) {
@@ -188,6 +197,44 @@ Test(stuck, a_callback_may_ask_for_memory) {
     svmx_batch_destroy(other);
     svmx_close(executor);
 }
+
+/* A callback that never returns, because a driver does not: its batch is over all the same, and so are those behind it. */
+static void alloc_in_a_stuck_callback(uint32_t flags) {
+    static struct trial trials[3];
+    svmx_batch_t *batches[3], *other;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    (void)run_trial(executor);
+    cr_assert_eq(svmx_batch_create(executor, &other), SVMX_OK);
+    const unsigned submits = fake_count(&fake.calls[FAKE_SUBMIT]);
+    fake_gate(true); /* all at once, so that there is memory for all */
+    for (int i = 0; i < 3; i++) {
+        batches[i] = batch_of(executor, &trials[i]);
+        cr_assert_eq(svmx_submit(batches[i], flags), SVMX_OK);
+    }
+    fake_await(&fake.calls[FAKE_SUBMIT], submits + 3);
+    fake_gate(false);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
+        cr_assert_eq(svmx_batch_rearm(batches[i]), SVMX_OK);
+    }
+    cr_assert_eq(svmx_batch_on_done(batches[0], alloc_in_callback, other), SVMX_OK);
+    fake_stick(FAKE_STUCK_ALLOC);
+    for (int i = 0; i < 3; i++) cr_assert_eq(svmx_submit(batches[i], flags), SVMX_OK);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(svmx_wait(batches[i], UINT64_C(20) * STUCK_LIMIT_MS * 1000000), SVMX_OK, "batch %d", i);
+        cr_assert(trial_is_right(&trials[i]));
+        svmx_batch_destroy(batches[i]);
+    }
+    cr_assert_eq(answered, SVMX_ERR_UNKNOWN, "it came back");
+    cr_assert_eq(device_at(executor, 0).usable, 0);
+    svmx_close(executor);
+    come_back_late();
+    cr_assert_eq(answered, SVMX_ERR_UNKNOWN, "a thread that was given up went on");
+}
+
+Test(stuck, a_callback_that_never_returns) { alloc_in_a_stuck_callback(0); }
+Test(stuck, a_callback_that_never_returns_in_order) { alloc_in_a_stuck_callback(SVMX_SUBMIT_IN_ORDER); }
 
 /* ---- while memory goes back --------------------------------------------------------------------------------------- */
 
@@ -538,6 +585,143 @@ Test(stuck, there_is_a_watch_only_where_there_are_drivers) {
     cr_assert(fake_too->watch.has_thread);
     svmx_close(plain);
     svmx_close(fake_too);
+}
+
+/* ---- without another thread ---------------------------------------------------------------------------------------- */
+
+Test(stuck, no_thread_for_another_submitter) {
+    enum { BATCHES = 4 };
+    static struct trial trials[BATCHES];
+    svmx_batch_t *batches[BATCHES], *other;
+    void *memory = NULL;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    (void)run_trial(executor);
+    fake_stick(FAKE_STUCK_SUBMIT);
+    atomic_store(&no_threads, true);
+    for (int i = 0; i < BATCHES; i++) {
+        batches[i] = batch_of(executor, &trials[i]);
+        cr_assert_eq(svmx_submit(batches[i], 0), SVMX_OK);
+    }
+    cr_assert_eq(svmx_device_reset(executor, 0), SVMX_OK); /* nobody opens it in the thread that looks */
+    for (int i = 0; i < BATCHES; i++) {
+        cr_assert_eq(svmx_wait(batches[i], UINT64_C(20) * STUCK_LIMIT_MS * 1000000), SVMX_OK, "batch %d", i);
+        cr_assert(trial_is_right(&trials[i]));
+        svmx_batch_destroy(batches[i]);
+    }
+    cr_assert_eq(svmx_batch_create(executor, &other), SVMX_OK);
+    cr_assert_eq(svmx_batch_alloc(other, 1 << 20, &memory), SVMX_OK);
+    svmx_batch_destroy(other);
+    cr_assert_eq(run_trial(executor).device, 1);
+    cr_assert_eq(fake_count(&fake.opens), 1);
+    svmx_close(executor);
+    come_back_late();
+}
+
+Test(stuck, no_thread_for_another_submitter_and_then_there_is_one) {
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    stop_clock(executor);
+    (void)run_trial(executor);
+    fake_stick(FAKE_STUCK_SUBMIT);
+    atomic_store(&no_threads, true);
+    cr_assert_eq(run_trial(executor).device, 1);
+    fake_stick(0);
+    atomic_store(&no_threads, false);
+    pass_time(executor, SVMX__REST_NS);
+    (void)run_trial(executor);
+    for (int i = 0; i < 100 && device_at(executor, 0).health != SVMX_SUSPECT; i++) {
+        usleep(20000);
+        pass_time(executor, SVMX__REST_MAX_NS); /* it may have been told to come back while there was none */
+        (void)run_trial(executor);
+    }
+    cr_assert_eq(device_at(executor, 0).health, SVMX_SUSPECT);
+    svmx_close(executor);
+    cr_assert_eq(fake_count(&fake.opens), 2);
+}
+
+Test(stuck, no_thread_for_another_builder) {
+    struct trial trial;
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    fake_stick(FAKE_STUCK_BUILD);
+    atomic_store(&no_threads, true);
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert(trial_is_right(&trial));
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    come_back_late();
+}
+
+Test(stuck, no_thread_while_it_closes) {
+    fake_start();
+    svmx_executor_t *executor = open_impatient();
+    svmx_batch_t *batch = holder(executor, 2);
+    fake_stick(FAKE_STUCK_FREE);
+    atomic_store(&no_threads, true);
+    svmx_close(executor);
+    svmx_batch_destroy(batch);
+    come_back_late();
+}
+
+/* ---- a device that any thread calls, with a driver of its own ----------------------------------------------------------- */
+
+static enum svmx_status anybody_device_info(void *self, uint32_t index, struct svmx_device_info *info) {
+    const enum svmx_status status = fake_device_info(self, index, info);
+    strcpy(info->name, "anybody");
+    info->flags |= SVMX_DEVICE_INLINE;
+    return status;
+}
+
+static enum svmx_status anybody_open(const struct svmx_host *host, struct svmx_backend *backend) {
+    static struct svmx_backend_ops ops;
+    const enum svmx_status status = fake_open(host, backend);
+    ops = fake_ops;
+    ops.device_info = anybody_device_info;
+    backend->ops = &ops;
+    return status;
+}
+
+/* It is what a launch is redone on: the submitter of the first device never comes back from the second. */
+Test(stuck, an_inline_device_that_a_launch_is_redone_on) {
+    static const struct svmx_plugin anybody_plugin = {.magic = SVMX_PLUGIN_MAGIC,
+                                                      .size = sizeof(struct svmx_plugin),
+                                                      .abi_major = SVMX_ABI_MAJOR,
+                                                      .abi_minor = SVMX_ABI_MINOR,
+                                                      .name = "anybody",
+                                                      .version = "1",
+                                                      .licence = "Apache-2.0",
+                                                      .open = anybody_open};
+    static const struct svmx_plugin *const plugins[] = {&fake_plugin, &anybody_plugin};
+    struct trial trial;
+    fake_start();
+    struct svmx_options options = impatient_options();
+    options.backends = "fake,anybody,stop";
+    options.static_plugins = plugins;
+    options.static_plugin_count = 2;
+    options.timeout_ms = 60000;
+    svmx_executor_t *executor = open_with(&options);
+    while (run_trial(executor).device != 0) usleep(1000); /* until it has its pipeline */
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    fake_gate(true);
+    const unsigned before = fake_count(&fake.calls[FAKE_SUBMIT]);
+    cr_assert_eq(svmx_submit(batch, 0), SVMX_OK);
+    fake_await(&fake.calls[FAKE_SUBMIT], before + 1);
+    fake_stick(FAKE_STUCK_SUBMIT | FAKE_STUCK_ALLOC);
+    fake_fail(FAKE_WAIT, 1, SVMX_ERR_BACKEND);
+    fake_gate(false);
+    cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_OK);
+    cr_assert(trial_is_right(&trial));
+    svmx_batch_destroy(batch);
+    cr_assert_gt(fake_count(&fake.stuck_calls), 0);
+    cr_assert_eq(device_at(executor, 0).pending, 0);
+    cr_assert_eq(device_at(executor, 1).pending, 0);
+    cr_assert_eq(device_at(executor, 1).usable, 0, "the one that kept the thread is not given up");
+    cr_assert_eq(device_at(executor, 0).usable, 1, "%s", device_at(executor, 0).health_reason);
+    fake_stick(0);
+    cr_assert_eq(run_trial(executor).device, 0);
+    svmx_close(executor);
 }
 
 /* ---- while nobody waits for a batch ------------------------------------------------------------------------------ */
