@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../sanitized.h"
 #include "abandons.h"
 #include "fake.h"
 #include "mix_op.h"
@@ -380,9 +381,7 @@ Test(registered, without_device_code_it_runs_on_the_cpu) {
 
 /* A driver that never came back may still ask; functions of the program are not called once its executor has gone. */
 Test(registered, after_close_nobody_calls_it) {
-#if defined(__SANITIZE_ADDRESS__)
-    cr_skip_test("an instance that is abandoned is a leak to the sanitizer");
-#endif
+    if (UNDER_ADDRESS_SANITIZER) cr_skip_test("an instance that is abandoned is a leak to the sanitizer");
     svmx_executor_t *executor = open_coder();
     const struct svmx_op_def def = mix_def("mix_u32", "right");
     const uint32_t op = register_mix(executor, &def);
