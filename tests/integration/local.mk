@@ -30,7 +30,7 @@ criterion_suites += \
 	%D%/test_trial \
 	%D%/test_verify \
 	%D%/test_window
-EXTRA_DIST += %D%/abandons.h %D%/count_allocations.h %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/spirv_of.h %D%/threads.h %D%/trial.h
+EXTRA_DIST += %D%/abandons.h %D%/count_allocations.h %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/spirv_of.h %D%/threads.h %D%/threads_fixture.h %D%/trial.h
 
 if BUILD_OPENCL
 criterion_suites += %D%/test_opencl_steady
@@ -59,6 +59,7 @@ plain_suites += \
 	%D%/steady_device \
 	%D%/steady_state \
 	%D%/threads \
+	%D%/threads_ends \
 	%D%/tsan_caches \
 	%D%/tsan_model \
 	%D%/vm_blocks
@@ -66,6 +67,7 @@ plain_suites += \
 %C%_steady_device_LDADD = libsvmx.la
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
+%C%_threads_ends_LDADD = libsvmx-core.la
 %C%_tsan_caches_LDADD = libsvmx-core.la
 %C%_secure_LDADD = libsvmx-core.la
 %C%_soak_LDADD = libsvmx-core.la
