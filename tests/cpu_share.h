@@ -6,22 +6,12 @@
 #ifndef TESTS_CPU_SHARE_H
 #define TESTS_CPU_SHARE_H
 
+#include "sanitized.h"
+
 #include <time.h>
 
 /* What may be taken of a core while a device computes. Sanitizers take more of everything. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#if __has_feature(thread_sanitizer) && !defined(__SANITIZE_THREAD__)
-#define __SANITIZE_THREAD__ 1
-#endif
-#endif
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define CPU_SHARE_LIMIT 0.5
-#else
-#define CPU_SHARE_LIMIT 0.05
-#endif
+#define CPU_SHARE_LIMIT (UNDER_SANITIZER ? 0.5 : 0.05)
 
 struct cpu_share {
     struct timespec wall, cpu;

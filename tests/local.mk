@@ -44,7 +44,7 @@ TEST_EXTENSIONS = .sh .py
 LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite
 SH_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL)
 PY_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-suite $(SHELL) $(top_srcdir)/tests/scripts/run-python
-EXTRA_DIST += %D%/run-suite %D%/run-valgrind %D%/valgrind.supp %D%/leaks.supp %D%/cpu_share.h %D%/stats_taken.h
+EXTRA_DIST += %D%/run-suite %D%/run-valgrind %D%/valgrind.supp %D%/leaks.supp %D%/cpu_share.h %D%/sanitized.h %D%/stats_taken.h
 
 # A suite in these lists finds its source (NAME.c beside it), include path and libraries by itself.
 criterion_suites =

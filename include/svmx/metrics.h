@@ -14,7 +14,7 @@
  *   /fallbacks      the same of the last parts that were redone or failed
  *   /healthz        200 and "ok", or "degraded" with the devices that may have no work
  *
- * Answers GET and nothing else, to nobody but this machine unless told otherwise. One thread; at most 32 connections, and each
+ * Answers GET, and HEAD like it without a body, and nothing else, to nobody but this machine unless told otherwise. One thread; at most 32 connections, and each
  * request has 10 s from the end of the one before: who is slower is cut off. A text is made at most ten times a
  * second, however many ask. There is no password and no encryption: to watch from afar put something before it that has.
  *

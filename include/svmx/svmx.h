@@ -706,6 +706,8 @@ struct svmx_load_entry {
     const char *name, *path, *version, *licence, *reason;
     uint32_t verdict; /* enum svmx_load_verdict */
     uint32_t status;  /* the svmx_status behind it, as a number without its sign */
+    uint32_t noted;   /* 1: the reason says more than that it is ready, and is worth showing */
+    uint32_t reserved;
 };
 SVMX_EXPORT uint32_t svmx_load_report_count(const svmx_executor_t *executor);
 /* By position, 0 to svmx_load_report_count - 1. Errors: ARGUMENT (NULL, size), UNKNOWN (no such number), CLOSED. */

@@ -6,7 +6,6 @@
 #include "devices.h"
 #include "json.h"
 #include "text.h"
-#include <string.h>
 
 enum { DEVICES_VERBOSE, DEVICES_PROBE, DEVICES_OPTION_COUNT, NOTES_AT = 2 };
 
@@ -75,7 +74,7 @@ static void report_text(const svmx_executor_t *executor) {
     for (uint32_t i = 0; svmx_load_report_get(executor, i, &entry) == SVMX_OK; i++) {
         cli_table_row(&table, (const char *[]){entry.name, verdict_name(entry.verdict), or_dash(entry.version),
                                                or_dash(entry.licence), *entry.path ? entry.path : "(linked in)"});
-        if (strcmp(entry.reason, "ready") != 0) cli_table_note(&table, 1, entry.reason);
+        if (entry.noted) cli_table_note(&table, 1, entry.reason);
     }
     puts("\nBackends that were found, and what became of them:\n");
     cli_table_print(&table);

@@ -8,8 +8,6 @@
 #include "text.h"
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ADDRESS, ANY_ADDRESS, LOAD, BATCHES };
 
@@ -51,17 +49,6 @@ static void tell(const svmx_metrics_t *metrics, const struct cli_args *args) {
     cli_output_flush();
 }
 
-/* Why an address is none, in words of the command line. */
-static enum cli_exit address_refuse(const struct cli_args *args) {
-    const char *address = args->own[ADDRESS].text, *colon = strrchr(address, ':');
-    const char *port = colon ? colon + 1 : "";
-    if (*port && !port[strspn(port, "0123456789")] && strtoul(port, NULL, 10) > UINT16_MAX)
-        return cli_args_refuse(args->command, "address '%.100s': a port is 1 to 65535, or 0 for a free one", address);
-    return cli_args_refuse(args->command,
-                           "address '%.100s': give IPv4:PORT, [IPv6]:PORT or localhost:PORT, as " SVMX_METRICS_ADDRESS,
-                           address);
-}
-
 static enum cli_exit serve(const struct cli_session *session, const struct cli_args *args, const sigset_t *ends) {
     svmx_metrics_t *metrics;
     struct svmx_error error;
@@ -69,8 +56,8 @@ static enum cli_exit serve(const struct cli_session *session, const struct cli_a
     const uint32_t flags = args->own[ANY_ADDRESS].given ? SVMX_METRICS_ANY_ADDRESS : 0;
     const enum svmx_status status =
         svmx_metrics_listen(&metrics, session->executor, args->own[ADDRESS].text, flags, &error);
-    if (status == SVMX_ERR_ARGUMENT) return address_refuse(args);
-    if (status == SVMX_ERR_PERMISSION) return cli_args_refuse(args->command, "%s", error.text);
+    if (status == SVMX_ERR_ARGUMENT || status == SVMX_ERR_PERMISSION)
+        return cli_args_refuse(args->command, "%s", error.text);
     if (status != SVMX_OK) return cli_session_failed("svmx serve", status, error.text);
     enum cli_exit code = demo_start(&demo, session, args->own[LOAD].number, args->own[BATCHES].number);
     if (code == CLI_OK) {

@@ -58,6 +58,7 @@ static void report(struct svmx_executor *executor, const struct svmx__backend *b
         if (asprintf(&reason, "%s; %s", entry->reason, line) < 0) return; /* no memory: the log has it */
         free(entry->reason);
         entry->reason = reason;
+        entry->noted = true;
         return;
     }
 }

@@ -54,9 +54,9 @@ static uint32_t winner_of(const struct view *view) {
     const struct svmx_executor *executor = view->executor;
     const uint32_t incumbent = svmx__choices_look(&executor->choices, view->op, &view->load, 0, NULL);
     uint32_t winner = svmx__fallback_of(view->allowed, executor->cpus);
-    if (incumbent != UINT32_MAX && view->allowed >> incumbent & 1) winner = incumbent;
+    if (incumbent != UINT32_MAX && svmx__is_in(view->allowed, incumbent)) winner = incumbent;
     for (uint32_t d = 0; d < executor->routed; d++) {
-        if (!(view->allowed >> d & 1) || !is_known(view, d) || !is_known(view, winner)) continue;
+        if (!svmx__is_in(view->allowed, d) || !is_known(view, d) || !is_known(view, winner)) continue;
         if (view->costs[d].ns < executor->choices.margin * view->costs[winner].ns) winner = d;
     }
     return winner;
@@ -79,8 +79,8 @@ static void look(struct view *view) {
 
 static uint32_t verdict_of(const struct view *view, uint32_t device) {
     if (device == view->winner) return SVMX_CHOSEN;
-    if (!(view->serving >> device & 1)) return SVMX_NO_DEVICE;
-    if (!(view->allowed >> device & 1)) return SVMX_NOT_ALLOWED;
+    if (!svmx__is_in(view->serving, device)) return SVMX_NO_DEVICE;
+    if (!svmx__is_in(view->allowed, device)) return SVMX_NOT_ALLOWED;
     return is_known(view, device) ? SVMX_SLOWER : SVMX_UNMEASURED;
 }
 
@@ -128,7 +128,7 @@ static void give_candidates(const struct view *view, struct svmx_candidate *cand
 static bool leaves_cpu(struct view *view, const struct svmx__op *op, uint64_t units) {
     if (load_of(op, units, &view->load) != SVMX_OK) return false;
     look(view);
-    return view->winner != UINT32_MAX && !(view->executor->cpus >> view->winner & 1);
+    return view->winner != UINT32_MAX && !svmx__is_in(view->executor->cpus, view->winner);
 }
 
 /* The smallest number of units that leaves the CPU. What is measured is kept by powers of two, so sizes between two of them

@@ -156,7 +156,8 @@ enum svmx_status svmx_load_report_get(const svmx_executor_t *executor, uint32_t 
                                         .licence = from->licence,
                                         .reason = from->reason,
                                         .verdict = from->verdict,
-                                        .status = (uint32_t)(from->status < 0 ? -from->status : (int)from->status)};
+                                        .status = (uint32_t)(from->status < 0 ? -from->status : (int)from->status),
+                                        .noted = from->noted};
     svmx__give(entry, &now, sizeof now);
     return SVMX_OK;
 }

@@ -97,12 +97,21 @@ static void tell(struct svmx_metrics *metrics, const union place *place) {
                    ntohs(v6 ? place->v6.sin6_port : place->v4.sin_port));
 }
 
+/* Why an address is none, and what to give. */
+static enum svmx_status refuse(const char *address, struct svmx_error *error) {
+    const char *colon = strrchr(address, ':'), *port = colon ? colon + 1 : "";
+    if (*port && !port[strspn(port, "0123456789")] && strtoul(port, NULL, 10) > UINT16_MAX)
+        return metrics_fail(error, SVMX_ERR_ARGUMENT, "address '%.100s': a port is 1 to 65535, or 0 for a free one",
+                            address);
+    return metrics_fail(error, SVMX_ERR_ARGUMENT,
+                        "address '%.100s': give IPv4:PORT, [IPv6]:PORT or localhost:PORT, as %s", address,
+                        SVMX_METRICS_ADDRESS);
+}
+
 enum svmx_status metrics_address_open(struct svmx_metrics *metrics, const char *address, uint32_t flags,
                                       struct svmx_error *error) {
     union place place;
-    if (!place_of(address, &place))
-        return metrics_fail(error, SVMX_ERR_ARGUMENT, "address '%.100s': give IPv4:PORT or [IPv6]:PORT, as %s", address,
-                            SVMX_METRICS_ADDRESS);
+    if (!place_of(address, &place)) return refuse(address, error);
     metrics->local = is_local(&place);
     if (!metrics->local && !(flags & SVMX_METRICS_ANY_ADDRESS))
         return metrics_fail(error, SVMX_ERR_PERMISSION,

@@ -1,5 +1,5 @@
 /*
- * answer.c: what a request gets: GET of a path that there is, from a page or program of this machine. See server.h.
+ * answer.c: what a request gets: GET, or HEAD, of a path that there is, from a page or program of this machine. See server.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
     struct MHD_Response *response =
         metrics_response("text/plain; charset=utf-8", (char *)(uintptr_t)line, strlen(line), false);
     if (!response) return MHD_NO;
-    if (allow) (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, MHD_HTTP_METHOD_GET);
+    if (allow) (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     const enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
@@ -62,13 +62,14 @@ enum MHD_Result metrics_answer(void *user, struct MHD_Connection *connection, co
                                const char *version, const char *upload, size_t *upload_bytes, void **state) {
     struct svmx_metrics *metrics = user;
     (void)version, (void)upload;
-    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0)
-        return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n", true);
+    /* libmicrohttpd sends no body to who asks for the head, and says how long it would be */
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+        return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET and HEAD only\n", true);
     if (!*state) {
         *state = metrics;
         return MHD_YES;
     }
-    if (*upload_bytes) return MHD_NO; /* a GET that sends something: cut off */
+    if (*upload_bytes) return MHD_NO; /* one that sends something: cut off */
     if (!is_for_us(metrics, connection))
         return refuse(connection, MHD_HTTP_FORBIDDEN, "ask for 127.0.0.1, localhost or [::1]\n", false);
     if (strcmp(url, "/") == 0) return give_page(metrics, connection);

@@ -41,6 +41,7 @@ struct outcome {
     uint32_t verdict;
     enum svmx_status status;
     struct svmx__text reason;
+    bool plain;                     /* loaded, and there is no more to say */
     const struct svmx_plugin *data; /* what it says of itself, if that is known */
 };
 
@@ -246,9 +247,11 @@ static enum svmx_status backend_make(const struct svmx__registry *registry, cons
 }
 
 static void say_ready(const struct svmx__registry *registry, const struct svmx__backend *backend,
-                      struct svmx__text *reason) {
+                      struct outcome *outcome) {
+    struct svmx__text *reason = &outcome->reason;
     const char *warned = registry->maker.warnings(registry->maker.user, backend->host);
     const char *between = *warned ? "; " : "";
+    outcome->plain = !backend->isolated && !*warned;
     if (backend->isolated)
         svmx__say(reason, "ready, in process %ld of its own%s%s", (long)svmx__proxy_process(&backend->instance),
                   between, warned);
@@ -269,7 +272,7 @@ static enum svmx_status instance_open(struct opening *opening, const struct svmx
     if (outcome->status == SVMX_OK) {
         outcome->verdict = SVMX_LOADED;
         registry->backend_count++;
-        say_ready(registry, backend, &outcome->reason);
+        say_ready(registry, backend, outcome);
         return SVMX_OK;
     }
     outcome->verdict = outcome->status == SVMX_ERR_UNSUPPORTED ? SVMX_SKIPPED : SVMX_REFUSED;
@@ -379,7 +382,8 @@ static enum svmx_status entry_write(struct opening *opening, const struct candid
                                     const struct outcome *outcome) {
     struct svmx__load_entry *entry = &opening->registry->entries[opening->registry->entry_count];
     const char *path = candidate->file ? candidate->file->path : no_text;
-    *entry = (struct svmx__load_entry){.verdict = outcome->verdict, .status = outcome->status};
+    *entry =
+        (struct svmx__load_entry){.verdict = outcome->verdict, .status = outcome->status, .noted = !outcome->plain};
     (void)snprintf(entry->name, sizeof entry->name, "%s", candidate->name);
     if (outcome->data) {
         (void)snprintf(entry->version, sizeof entry->version, "%s", outcome->data->version);

@@ -43,6 +43,7 @@ struct svmx__load_entry {
     char *reason;                            /* one line, never NULL */
     uint32_t verdict;
     enum svmx_status status;
+    bool noted; /* the reason says more than that it is ready */
 };
 
 /* Gives each backend a host of its own, so that its log lines and its options are its own. */

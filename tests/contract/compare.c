@@ -286,7 +286,7 @@ void large(struct pair *pair) {
     for (uint32_t o = 0; o < op_count(pair); o++) {
         if (pair->left_out[o]) continue;
         const struct svmx_op op = op_at(pair, o);
-        if (size_limit(pair, &op) < 5000 || (SANITIZED && op.id > FIRST_OPS)) continue;
+        if (size_limit(pair, &op) < 5000 || (FEWER && op.id > FIRST_OPS)) continue;
         if (is_reduction(pair, &op)) {
             run_one(pair, &op, 4096 * 4096 + 4097, PLAIN, o, 0);
             reductions++;

@@ -7,21 +7,17 @@
 #ifndef TESTS_CONTRACT_COMPARE_H
 #define TESTS_CONTRACT_COMPARE_H
 
+#include "../sanitized.h"
 #include "tasks.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
 
 /* Under the address sanitizer everything takes ten times as long, and what it looks for does not hide in large sizes or
  * in many of the same: fewer targets, tasks and sizes there, of every operation and variant still some. */
-#if defined(__SANITIZE_ADDRESS__)
-enum { SANITIZED = 1, BATCH = 150, RANDOM_SIZES = 15, LARGEST_POWER = 13 };
-#else
-enum { SANITIZED = 0, BATCH = 400, RANDOM_SIZES = 60, LARGEST_POWER = 16 };
-#endif
+enum {
+    FEWER = UNDER_ADDRESS_SANITIZER,
+    BATCH = FEWER ? 150 : 400,
+    RANDOM_SIZES = FEWER ? 15 : 60,
+    LARGEST_POWER = FEWER ? 13 : 16
+};
 
 enum { MAX_OPS = 256 };
 

@@ -57,7 +57,7 @@ static void on_list(const struct target *list, size_t count, void (*compare)(str
 }
 
 static void on_targets(void (*compare)(struct pair *)) {
-    if (SANITIZED)
+    if (FEWER)
         on_list(some_targets, sizeof some_targets / sizeof *some_targets, compare);
     else
         on_list(targets, MAX_TARGETS, compare);

@@ -54,7 +54,7 @@ static struct pair pair_of(const char *backends) {
     }
     pair.strict = true;
     pair.size_cap = 20000;
-    pair.batch = SANITIZED ? 40 : 150;
+    pair.batch = FEWER ? 40 : 150;
     pair.random_sizes = 8;
     return pair;
 }

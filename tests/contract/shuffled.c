@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { OF_EACH = SANITIZED ? 2 : 5, ROUNDS = SANITIZED ? 1 : 2, WAYS = SANITIZED ? 6 : 16, MAX_THREADS = 8 };
+enum { OF_EACH = FEWER ? 2 : 5, ROUNDS = FEWER ? 1 : 2, WAYS = FEWER ? 6 : 16, MAX_THREADS = 8 };
 
 static uint64_t dice, seed;
 static struct task tasks[MAX_OPS * OF_EACH];

@@ -13,6 +13,8 @@
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
+#include "../sanitized.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -67,18 +69,8 @@ static inline unsigned long fuzz_rounds(unsigned long usual) {
 }
 
 /* For fuzzers that compute much: their usual number, and fewer under a sanitizer, which makes each round some ten times as long. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define FUZZ_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define FUZZ_SANITIZED 1
-#endif
-#endif
-#ifndef FUZZ_SANITIZED
-#define FUZZ_SANITIZED 0
-#endif
 static inline unsigned long fuzz_rounds_or_fewer(unsigned long usual, unsigned long sanitized) {
-    return fuzz_rounds(FUZZ_SANITIZED ? sanitized : usual);
+    return fuzz_rounds(UNDER_SANITIZER ? sanitized : usual);
 }
 
 /* What came of the rounds, or of one kind of them. */
@@ -118,6 +110,12 @@ static inline bool fuzz_tell(const char *name, const struct tally *tally) {
 static inline int fuzz_end(unsigned passed, unsigned failed) {
     printf("%u passed, %u failed, 0 skipped\n", passed, failed);
     return failed == 0 ? 0 : 1;
+}
+
+/* The same where all rounds are of one kind. */
+static inline int fuzz_end_of(const char *name, const struct tally *tally) {
+    const bool good = fuzz_tell(name, tally);
+    return fuzz_end(good, !good);
 }
 
 /* The bytes in memory of just their size, so that a sanitizer sees one that is read behind them. free() takes it. */

@@ -148,6 +148,5 @@ int main(void) {
         svmx_batch_destroy(batches[side]);
         svmx_close(executors[side]);
     }
-    const bool good = fuzz_tell("tasks", &tally);
-    return fuzz_end(good, !good);
+    return fuzz_end_of("tasks", &tally);
 }

@@ -105,6 +105,5 @@ int main(void) {
         for (unsigned i = 0; i < FULL && done < rounds; i++, done++) round_of(executor, i, &tally);
         svmx_close(executor);
     }
-    const bool good = fuzz_tell("modules", &tally);
-    return fuzz_end(good, !good);
+    return fuzz_end_of("modules", &tally);
 }

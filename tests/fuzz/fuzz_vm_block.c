@@ -29,8 +29,6 @@ static const char *const words[] = {"{",         "}",      "[",       "]",      
 
 FUZZ_WORDS(words)
 
-static struct tally tally;
-
 static void replace_some(struct text *text) {
     const char *word = some_word();
     splice(text, below(text->length + 1), below(4), word, strlen(word));
@@ -53,62 +51,53 @@ static char *written(const struct block *block, size_t *length) {
 }
 
 /* Written, read and written again it is the same. */
-static void look_at(struct block *block) {
+static void look_at(struct block *block, struct tally *tally) {
     struct block again;
     char error[256];
     size_t length, length_again;
     char *text = written(block, &length);
     if (block_parse(text, length, &again, error, sizeof error)) {
         char *text_again = written(&again, &length_again);
-        expect(&tally, length == length_again && memcmp(text, text_again, length) == 0,
+        expect(tally, length == length_again && memcmp(text, text_again, length) == 0,
                "a block differs when it is read again", "");
         free(text_again);
         block_free(&again);
     } else {
-        expect(&tally, false, error, "");
+        expect(tally, false, error, "");
     }
     free(text);
 }
 
-static void look_at_text(const struct text *text) {
+static void look_at_text(const struct text *text, struct tally *tally) {
     struct block block;
     char error[256] = "";
     char *exact = fuzz_exact(text->bytes, text->length);
     if (block_parse(exact, text->length, &block, error, sizeof error)) {
-        tally.taken++;
-        look_at(&block);
+        tally->taken++;
+        look_at(&block, tally);
         block_free(&block);
     } else {
-        tally.refused++;
-        expect(&tally, strncmp(error, "line ", 5) == 0 && strlen(error) > 12, "a refusal says nothing", "");
+        tally->refused++;
+        expect(tally, strncmp(error, "line ", 5) == 0 && strlen(error) > 12, "a refusal says nothing", "");
     }
     free(exact);
 }
 
-static void round_of(bool changed) {
+static void round_of(bool changed, struct tally *tally) {
     static struct text text;
     text_set(&text, good, sizeof good - 1);
     if (changed) change(&text);
-    look_at_text(&text);
+    look_at_text(&text, tally);
 }
 
-#ifdef SVMX_LIBFUZZER
-FUZZ_ENTRY(false)
-static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *found) {
-    static struct text text;
-    text_set(&text, bytes, length);
-    tally = (struct tally){0, 0, 0};
-    look_at_text(&text);
-    *found = tally;
-}
-#endif
+FUZZ_TEXT_ENTRY(look_at_text)
 
 int main(void) {
     const unsigned long rounds = fuzz_rounds(40000);
-    round_of(false);
+    struct tally tally = {0, 0, 0};
+    round_of(false, &tally);
     expect(&tally, tally.taken == 1, "the good block is refused", "");
-    for (unsigned long i = 0; i < rounds; i++) round_of(true);
+    for (unsigned long i = 0; i < rounds; i++) round_of(true, &tally);
     expect(&tally, tally.taken > rounds / 100 && tally.refused > rounds / 100, "one of both hardly happens", "");
-    const bool good_ones = fuzz_tell("blocks", &tally);
-    return fuzz_end(good_ones, !good_ones);
+    return fuzz_end_of("blocks", &tally);
 }

@@ -7,6 +7,8 @@
 #ifndef COUNT_ALLOCATIONS_H
 #define COUNT_ALLOCATIONS_H
 
+#include "../sanitized.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,17 +16,7 @@
 #include <string.h>
 
 /* Sanitizers own malloc, and make system calls of their own whenever they like. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-#if !SANITIZED && defined(__GLIBC__)
+#if !UNDER_SANITIZER && defined(__GLIBC__)
 #define COUNTS_ALLOCATIONS 1
 #else
 #define COUNTS_ALLOCATIONS 0

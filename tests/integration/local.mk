@@ -1,5 +1,6 @@
 criterion_suites += \
 	%D%/test_alloc_faults \
+	%D%/test_alloc_faults_beside \
 	%D%/test_async \
 	%D%/test_bad_input \
 	%D%/test_buffers \
@@ -24,13 +25,17 @@ criterion_suites += \
 	%D%/test_recovery \
 	%D%/test_probe \
 	%D%/test_registered \
+	%D%/test_registered_chains \
+	%D%/test_registered_drivers \
 	%D%/test_stretches \
+	%D%/test_stretches_faults \
+	%D%/test_stretches_weighed \
 	%D%/test_stuck \
 	%D%/test_tenants \
 	%D%/test_trial \
 	%D%/test_verify \
 	%D%/test_window
-EXTRA_DIST += %D%/abandons.h %D%/count_allocations.h %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/spirv_of.h %D%/threads.h %D%/trial.h
+EXTRA_DIST += %D%/abandons.h %D%/alloc_faults.h %D%/count_allocations.h %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/registered_drivers.h %D%/registered_fixture.h %D%/spirv_of.h %D%/stretches_fixture.h %D%/threads.h %D%/threads_fixture.h %D%/trial.h
 
 if BUILD_OPENCL
 criterion_suites += %D%/test_opencl_steady
@@ -42,11 +47,15 @@ criterion_suites += %D%/test_metrics
 %C%_test_metrics_LDADD = libsvmx-metrics.la libsvmx.la $(CRITERION_LIBS)
 endif
 
-# Allocations of the core and of the suite go by way of the suite, which lets them fail.
+# Threads that cannot be had.
 %C%_test_stuck_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
-%C%_test_alloc_faults_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
+
+# Allocations of the core and of the suite go by way of the suite, which lets them fail.
+alloc_faults_ldflags = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
 	-Wl,--wrap=aligned_alloc -Wl,--wrap=strdup -Wl,--wrap=strndup -Wl,--wrap=realpath -Wl,--wrap=asprintf \
 	-Wl,--wrap=open_memstream
+%C%_test_alloc_faults_LDFLAGS = $(alloc_faults_ldflags)
+%C%_test_alloc_faults_beside_LDFLAGS = $(alloc_faults_ldflags)
 
 # Where svmx-host would be if it were installed.
 %C%_test_probe_CPPFLAGS = $(AM_CPPFLAGS) -DSVMX_BACKEND_DIR='"$(backenddir)"'
@@ -60,6 +69,7 @@ plain_suites += \
 	%D%/steady_device \
 	%D%/steady_state \
 	%D%/threads \
+	%D%/threads_ends \
 	%D%/tsan_caches \
 	%D%/tsan_model \
 	%D%/vm_blocks
@@ -67,6 +77,7 @@ plain_suites += \
 %C%_steady_device_LDADD = libsvmx.la
 %C%_steady_state_LDADD = libsvmx.la
 %C%_threads_LDADD = libsvmx-core.la
+%C%_threads_ends_LDADD = libsvmx-core.la
 %C%_tsan_caches_LDADD = libsvmx-core.la
 %C%_secure_LDADD = libsvmx-core.la
 %C%_soak_LDADD = libsvmx-core.la

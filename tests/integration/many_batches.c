@@ -11,22 +11,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../sanitized.h"
 #include "fake.h"
 
 #include <malloc.h>
 #include <stdio.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 /* FAIL_EVERY: 16 launches that go well take a failure back, and a device that failed thrice rests; so it never does. */
 enum { MOST = 300, FAIL_EVERY = 80, ALLOCATED_ROOM = 64 * 1024, RESIDENT_ROOM = 2 * 1024 * 1024 };
@@ -165,7 +155,7 @@ static void ignore(void *user, enum svmx_log_level level, const char *text) { (v
 static unsigned long batches_wanted(void) {
     const char *wish = getenv("SVMX_BATCHES");
     if (wish) return strtoul(wish, NULL, 10);
-    if (SANITIZED) return 3000;
+    if (UNDER_SANITIZER) return 3000;
     return getenv("SVMX_TEST_LONG") ? 1000000 : 30000;
 }
 
@@ -201,7 +191,7 @@ int main(void) {
     check(count.answered + count.refused + count.cancelled == batches, "a batch has one end");
     check(count.redone > 0 && count.refused > 0, "nothing failed: it shows nothing");
     check(fake.memories == 0 && fake.pipelines == 0 && fake.open == NULL, "memory, pipelines or tickets are left");
-    if (SANITIZED || !all.allocated) { /* valgrind's allocator tells nothing */
+    if (UNDER_SANITIZER || !all.allocated) { /* valgrind's allocator tells nothing */
         printf("%u passed, %u failed, 2 skipped\n", passed, failed);
         return failed != 0;
     }

@@ -328,7 +328,7 @@ static void test_all_allocations(void) {
 }
 
 static void test_all_system_calls(void) {
-    if (SANITIZED) {
+    if (UNDER_SANITIZER) {
         skip("system calls", "a sanitizer makes its own");
         return;
     }
@@ -338,7 +338,7 @@ static void test_all_system_calls(void) {
 }
 
 /* A build without the SIMD plugin has nothing to prove here. One that is there and does not load is a failure. */
-static bool has_simd(void) {
+static bool has_what_it_proves(void) {
     const struct svmx_options options = {.size = sizeof options, .backends = "+simd"};
     struct svmx_error error;
     svmx_executor_t *executor;
@@ -350,7 +350,7 @@ static bool has_simd(void) {
 
 int main(void) {
     fill_memory();
-    if (!has_simd()) {
+    if (!has_what_it_proves()) {
         printf("0 passed, 0 failed, %u skipped\n", skipped);
         return 0;
     }

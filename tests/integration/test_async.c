@@ -1,7 +1,7 @@
 /*
  * test_async.c: submit and come back later: poll, wait with a limit, cancel, callback, eventfd, rearm, a full queue.
  *
- * The device is fake.h, whose gate holds batches where the test wants them. Thread races are in threads.c.
+ * The device is fake.h, whose gate holds batches where the test wants them. Thread races are in threads.c and threads_ends.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

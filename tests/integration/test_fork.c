@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../sanitized.h"
 #include "faults_fixture.h"
 
 #include <sys/wait.h>
@@ -95,20 +96,8 @@ static int open_its_own(void *user) {
     return trial_is_right(&trial) ? 0 : 4;
 }
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define THREADS_AFTER_FORK 0
-#endif
-#endif
-#ifdef __SANITIZE_THREAD__
-#define THREADS_AFTER_FORK 0
-#endif
-#ifndef THREADS_AFTER_FORK
-#define THREADS_AFTER_FORK 1
-#endif
-
 Test(fork, a_child_may_open_an_executor_of_its_own) {
-    if (!THREADS_AFTER_FORK) cr_skip_test("the thread sanitizer ends a child that starts threads");
+    if (UNDER_THREAD_SANITIZER) cr_skip_test("the thread sanitizer ends a child that starts threads");
     struct svmx_options options = plain_options();
     svmx_executor_t *executor = open_with(&options);
     in_child(open_its_own, NULL);

@@ -4,22 +4,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "../sanitized.h"
 #include "executor/executor.h"
 #include "faults_fixture.h"
 
 enum { N = 1000, TASKS = 7 };
 enum kind { HOST, SHARING, APART, KINDS };
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-enum { SANITIZED = true };
-#else
-enum { SANITIZED = false };
-#endif
 
 static svmx_executor_t *open_kind(enum kind kind) {
     fake_start();
@@ -198,7 +188,7 @@ Test(in_place, a_device_that_fails_costs_time_only) {
 }
 
 Test(in_place, what_a_late_device_may_read_is_never_given_to_another) {
-    if (SANITIZED) cr_skip_test("what is set aside for good is a leak to the sanitizer");
+    if (UNDER_ADDRESS_SANITIZER) cr_skip_test("what is set aside for good is a leak to the sanitizer");
     svmx_executor_t *executor;
     fake_start();
     fake.flags = SVMX_DEVICE_SHARES_MEMORY;
@@ -222,7 +212,7 @@ Test(in_place, what_a_late_device_may_read_is_never_given_to_another) {
 
 Test(in_place, a_batch_may_outlive_its_executor) {
     /* The fake device does not free at close what it still lends. */
-    for (enum kind kind = HOST; kind < (SANITIZED ? SHARING : KINDS); kind++) {
+    for (enum kind kind = HOST; kind < (UNDER_ADDRESS_SANITIZER ? SHARING : KINDS); kind++) {
         svmx_executor_t *executor = open_kind(kind);
         float *memory;
         svmx_batch_t *batch = batch_with_memory(executor, &memory);

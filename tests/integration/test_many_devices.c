@@ -475,7 +475,9 @@ static const char *reason_of(const char *backend) {
     for (uint32_t i = 0; i < svmx_load_report_count(executor); i++) {
         entry = (struct svmx_load_entry){.size = sizeof entry};
         cr_assert_eq(svmx_load_report_get(executor, i, &entry), SVMX_OK);
-        if (strcmp(entry.name, backend) == 0) return entry.reason;
+        if (strcmp(entry.name, backend) != 0) continue;
+        cr_expect_eq(entry.noted, strcmp(entry.reason, "ready") != 0, "%s", entry.reason);
+        return entry.reason;
     }
     return "";
 }

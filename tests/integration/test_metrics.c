@@ -78,6 +78,14 @@ Test(metrics, arguments) {
     cr_assert_eq(svmx_metrics_listen(&metrics, executor, NULL, 2, &error), SVMX_ERR_ARGUMENT);
     cr_assert(strstr(error.text, "flags is 0x2"));
     cr_assert_eq(svmx_metrics_listen(&metrics, executor, "nowhere", 0, NULL), SVMX_ERR_ARGUMENT);
+    cr_assert_eq(svmx_metrics_listen(&metrics, executor, "nowhere", 0, &error), SVMX_ERR_ARGUMENT);
+    cr_assert_str_eq(error.text,
+                     "address 'nowhere': give IPv4:PORT, [IPv6]:PORT or localhost:PORT, as " SVMX_METRICS_ADDRESS);
+    static const char *const wrong_ports[] = {"127.0.0.1:65536", "[::1]:99999999999999999999999", "localhost:70000"};
+    for (size_t i = 0; i < sizeof wrong_ports / sizeof *wrong_ports; i++) {
+        cr_assert_eq(svmx_metrics_listen(&metrics, executor, wrong_ports[i], 0, &error), SVMX_ERR_ARGUMENT);
+        cr_assert(strstr(error.text, wrong_ports[i]) && strstr(error.text, "a port is 1 to 65535"), "%s", error.text);
+    }
     cr_assert_eq(svmx_metrics_listen(&metrics, executor, "0.0.0.0:0", 0, &error), SVMX_ERR_PERMISSION);
     cr_assert_eq(error.status, SVMX_ERR_PERMISSION);
     cr_assert_null(metrics, "it is set on success only");

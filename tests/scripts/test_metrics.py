@@ -108,12 +108,30 @@ class Answers(Serving):
             self.assertEqual(counts, sorted(counts), labels)
             self.assertEqual(counts[-1], found["svmx_latency_seconds_count", labels])
 
-    def test_get_only(self):
+    def test_get_and_head_only(self):
         server = self.serve("--load", "0")
-        for method in ("POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE"):
+        for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"):
             status, headers, _ = server.ask("/metrics", method, body="x" if method in ("POST", "PUT") else None)
-            self.assertEqual((status, headers["Allow"]), (405, "GET"), method)
+            self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"), method)
         self.assertEqual(server.ask("/metrics")[0], 200)
+
+    def test_head_is_get_without_a_body(self):
+        server = self.serve("--load", "0")
+        for path, kind in list(PATHS.items()) + [("/nothing", "text/plain; charset=utf-8")]:
+            status, headers, _ = server.ask(path)
+            head_status, head_headers, head_text = server.ask(path, "HEAD")
+            self.assertEqual((head_status, head_text), (status, ""), path)
+            self.assertEqual((head_headers["Content-Type"], headers["Content-Type"]), (kind, kind), path)
+            self.assertEqual(head_headers["Cache-Control"], headers["Cache-Control"], path)
+            self.assertGreaterEqual(int(head_headers["Content-Length"]), 0, path)
+        page = server.ask("/")[2]
+        self.assertEqual(int(server.ask("/", "HEAD")[1]["Content-Length"]), len(page.encode()), "it does not change")
+
+        # http.client looks for no body behind a head
+        with socket.create_connection((server.host, server.port), timeout=60) as connection:
+            connection.sendall(b"HEAD /healthz HTTP/1.0\r\n\r\n")
+            head = connection.makefile("rb").read()
+        self.assertTrue(head.startswith(b"HTTP/1.") and head.endswith(b"\r\n\r\n"), head)
 
     def test_a_name_of_elsewhere_is_refused(self):
         """A page that has its own name lead to 127.0.0.1 must not read what is here."""

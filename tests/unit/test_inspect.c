@@ -159,6 +159,7 @@ Test(inspect, the_load_report_says_what_became_of_everybody) {
         found = true;
         cr_assert_eq(entry.verdict, SVMX_LOADED);
         cr_assert_str_eq(entry.path, "");
+        cr_assert_eq(entry.noted, 0, "it is ready, and that is all");
     }
     cr_assert(found);
     cr_assert_eq(svmx_load_report_get(executor, svmx_load_report_count(executor), &entry), SVMX_ERR_UNKNOWN);

@@ -1,5 +1,5 @@
 /*
- * test_queue.c: a first-in first-out list between threads. Races are in tests/integration/threads.c.
+ * test_queue.c: a first-in first-out list between threads. Races are in tests/integration/threads.c and threads_ends.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -186,6 +186,7 @@ static void expect_entry(const char *name, uint32_t verdict, enum svmx_status st
     cr_expect_eq(entry->verdict, verdict, "%s: verdict %u: %s", name, entry->verdict, entry->reason);
     cr_expect_eq(entry->status, status, "%s: status %d", name, entry->status);
     cr_expect(strstr(entry->reason, reason), "%s: expected \"%s\" in: %s", name, reason, entry->reason);
+    cr_expect_eq(entry->noted, strcmp(entry->reason, "ready") != 0, "%s: %s", name, entry->reason);
 }
 
 /* Everything that was opened is closed, and every host given back. */
@@ -208,6 +209,7 @@ Test(registry, the_reference_alone) {
     expect_backends("reference");
     expect_entry("reference", SVMX_LOADED, SVMX_OK, "ready");
     cr_assert_str_eq(entry_of("reference")->path, "");
+    cr_assert_not(entry_of("reference")->noted);
     close_all();
 }
 

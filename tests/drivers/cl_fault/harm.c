@@ -13,7 +13,6 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #include "layer.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,12 +64,7 @@ LAYER_EXPORT void svmx_layer_harm(int wanted, unsigned n) {
 }
 
 LAYER_EXPORT unsigned svmx_layer_harmed(void);
-LAYER_EXPORT unsigned svmx_layer_harmed(void) {
-    pthread_mutex_lock(&lock);
-    const unsigned so_far = hits;
-    pthread_mutex_unlock(&lock);
-    return so_far;
-}
+LAYER_EXPORT unsigned svmx_layer_harmed(void) { return layer_read(&lock, &hits); }
 
 /* Under the lock. Is this the one? */
 static bool is_due(void) {

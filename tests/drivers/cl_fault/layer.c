@@ -29,7 +29,6 @@
 #include <CL/cl_ext.h>
 #include <CL/cl_layer.h>
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,28 +54,12 @@ EXPORT void svmx_layer_fail(const char *name, unsigned n, int error) {
     pthread_mutex_unlock(&lock);
 }
 
-EXPORT unsigned svmx_layer_hits(void) {
-    pthread_mutex_lock(&lock);
-    const unsigned so_far = hits;
-    pthread_mutex_unlock(&lock);
-    return so_far;
-}
+EXPORT unsigned svmx_layer_hits(void) { return layer_read(&lock, &hits); }
 
 static unsigned launching, making; /* under the lock */
 
-EXPORT unsigned svmx_layer_launching(void) {
-    pthread_mutex_lock(&lock);
-    const unsigned so_far = launching;
-    pthread_mutex_unlock(&lock);
-    return so_far;
-}
-
-EXPORT unsigned svmx_layer_making(void) {
-    pthread_mutex_lock(&lock);
-    const unsigned so_far = making;
-    pthread_mutex_unlock(&lock);
-    return so_far;
-}
+EXPORT unsigned svmx_layer_launching(void) { return layer_read(&lock, &launching); }
+EXPORT unsigned svmx_layer_making(void) { return layer_read(&lock, &making); }
 
 static int launches(const char *name) {
     static const char *const starts[] = {"clEnqueue", "clSetKernelArg", "clFlush", "clGetEvent", "clSetEventCallback"};

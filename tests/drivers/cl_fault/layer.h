@@ -27,11 +27,20 @@ enum layer_harm {
 #ifdef CL_TARGET_OPENCL_VERSION
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 #define LAYER_EXPORT __attribute__((visibility("default")))
 
 extern const cl_icd_dispatch *layer_next; /* what a call is passed on to */
+
+/* A count that is read under its lock. */
+static inline unsigned layer_read(pthread_mutex_t *lock, const unsigned *count) {
+    pthread_mutex_lock(lock);
+    const unsigned so_far = *count;
+    pthread_mutex_unlock(lock);
+    return so_far;
+}
 
 /* Adds the functions of alive.c to a table. */
 void layer_count_in(cl_icd_dispatch *table);
