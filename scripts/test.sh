@@ -2,9 +2,8 @@
 # test.sh [--again] [CONFIGURATION...]: builds svmx in every configuration and runs all tests.
 #
 #   gcc      gcc, warnings are errors: every suite
-#   clang    clang, as optimised: what a compiler may compute otherwise, the contract on the CPU and the suites of operations
-#   asan     clang, warnings are errors, with the address and undefined-behaviour sanitizers: the suites in C, but for the contract
-#            on devices, and the command
+#   clang    the same with clang: what a compiler may compute otherwise, the contract on the CPU and the suites of operations
+#   asan     gcc with the address and undefined-behaviour sanitizers: the suites in C, but for the contract on devices, and the command
 #   tsan     gcc with the thread sanitizer: the thread suites, which are plain C
 #   fuzz     clang with libFuzzer and the address sanitizer: every fuzzer for ten seconds, but those of signatures
 #   dist     make distcheck: the tarball builds, with the static library that others leave out,
@@ -50,15 +49,14 @@ forget_failures() {
     done
 }
 
-# configured CONFIGURATION: its arguments of configure, a line each. -g1: a sanitizer names the line, and all of -g takes gcc and
-# clang longer than the code does. In the long form clang has all parts, and asan all checks.
+# configured CONFIGURATION: its arguments of configure, a line each. -g1: a sanitizer names the line, and with all of -g some files
+# take gcc minutes. In the long form asan has all checks in SIMD kernels.
 configured() {
     case ${SVMX_TEST_LONG:+long-}$1 in
     *gcc) printf '%s\n' --enable-werror --disable-static CC=gcc ;;
-    clang) printf '%s\n' --disable-static --disable-opencl --disable-levelzero --disable-metrics CC=clang CFLAGS=-O3 ;;
-    long-clang) printf '%s\n' --enable-werror --disable-static CC=clang ;;
+    *clang) printf '%s\n' --enable-werror --disable-static CC=clang CFLAGS=-O3 ;;
     *asan)
-        printf '%s\n' --enable-sanitizer=address,undefined --enable-werror --disable-static CC=clang 'CFLAGS=-O1 -g1'
+        printf '%s\n' --enable-sanitizer=address,undefined --disable-static CC=gcc 'CFLAGS=-O1 -g1'
         [ -z "${SVMX_TEST_LONG:-}" ] || echo SVMX_KERNEL_CFLAGS=
         ;;
     *tsan) printf '%s\n' --enable-sanitizer=thread --disable-static CC=gcc 'CFLAGS=-O1 -g1' ;;
@@ -68,6 +66,8 @@ configured() {
         ;;
     esac
 }
+
+computing='$(filter tests/contract/% tests/unit/test_op_% tests/unit/test_simd_%,$(criterion_suites))'
 
 # suites_of CONFIGURATION: for make, which knows the lists; a variable that nobody reads where all are wanted. In the long form
 # clang and asan run what gcc does.
@@ -80,11 +80,9 @@ suites_of() {
     esac
 }
 
-# programs_of CONFIGURATION: likewise, what has to be built for them.
-computing='$(filter tests/contract/% tests/unit/test_op_% tests/unit/test_simd_%,$(criterion_suites))'
+# programs_of CONFIGURATION: likewise, what has to be built for them; with clang all, for their warnings.
 programs_of() {
     case ${SVMX_TEST_LONG:+long-}$1 in
-    clang) echo "check_PROGRAMS=$computing" ;;
     *fuzz) echo 'check_PROGRAMS=$(fuzz_suites)' ;;
     *tsan) echo 'check_PROGRAMS=$(filter-out $(fuzz_suites),$(plain_suites))' ;;
     *) echo NOTHING= ;;
