@@ -138,10 +138,11 @@ static uint32_t claim_size(const struct plan *plan, bool front, uint32_t ahead, 
     uint32_t home = plan->pieces / plan->threads + (plan->pieces % plan->threads != 0);
     uint32_t claimed = front ? ahead : behind, sharers = 1, left = plan->pieces - ahead - behind;
     if (!front) home = plan->pieces - home, sharers = plan->threads - 1;
-    uint64_t own = claimed < home ? (home - claimed) / sharers : left;
+    const bool at_home = claimed < home;
     uint64_t take =
-        claimed < home ? UINT64_C(1) * (home - claimed) * plan->quarters / (4 * sharers) : left / (4 * plan->threads);
-    if (take < plan->range) take = own < plan->range ? own : plan->range;
+        at_home ? UINT64_C(1) * (home - claimed) * plan->quarters / (4 * sharers) : left / (4 * plan->threads);
+    uint32_t least = at_home && home / sharers < plan->range ? home / sharers : plan->range; /* no more than a share */
+    if (take < least) take = least;
     return take == 0 ? 1 : take < left ? (uint32_t)take : left;
 }
 

@@ -261,6 +261,44 @@ Test(simd_pool, caller_and_helper_begin_at_two_ends) {
     simd_pool_close(pool);
 }
 
+/* Of one job: its numbers, and how many of its ranges are shorter than asked for. */
+struct lengths {
+    uint64_t range;
+    atomic_uint_fast64_t numbers;
+    atomic_uint shorter;
+};
+
+static void lengths_range(const void *context, uint64_t first, uint64_t end) {
+    struct lengths *lengths = (struct lengths *)(uintptr_t)context;
+    atomic_fetch_add(&lengths->numbers, end - first);
+    if (end - first < lengths->range) atomic_fetch_add(&lengths->shorter, 1);
+}
+
+/* Shorter are shares that are shorter, and what is left of them and of all. */
+Test(simd_pool, ranges_are_not_shorter_than_asked_for) {
+    for (uint32_t threads = 2; threads <= 4; threads++) {
+        struct simd_pool *pool = pool_of(threads);
+        for (uint64_t count = 9; count <= 2000; count += 37) {
+            struct lengths lengths = {.range = 64};
+            simd_pool_run(pool, &(struct simd_job){lengths_range, &lengths, count, 8, COSTLY, lengths.range});
+            cr_expect_eq(atomic_load(&lengths.numbers), count);
+            cr_expect_leq(atomic_load(&lengths.shorter), threads + 2, "%u of %u", atomic_load(&lengths.shorter),
+                          (unsigned)count);
+        }
+        simd_pool_close(pool);
+    }
+}
+
+/* Two pieces are for two, the short one for the helper. */
+Test(simd_pool, what_is_left_of_a_grain_is_for_the_other_thread) {
+    struct simd_pool *pool = pool_of(2);
+    struct ends ends = {pthread_self(), NOWHERE, NOWHERE};
+    simd_pool_run(pool, &(struct simd_job){ends_range, &ends, 9, 8, COSTLY, 16});
+    cr_expect_eq(atomic_load(&ends.caller_first), 0);
+    cr_expect_eq(atomic_load(&ends.helper_end), 9);
+    simd_pool_close(pool);
+}
+
 /* Too short to wake anybody for, each by itself. The bodies sleep, so that whoever is woken comes in time. */
 Test(simd_pool, short_jobs_in_a_row_get_help) {
     enum { MOST = 1000 };
