@@ -7,11 +7,16 @@
 
 /* ---- accounts ------------------------------------------------------------------------------------------------- */
 
+/* The account that the top of the stack names, touched; false: there is no gas for it. */
+static bool touch_top(struct vm *vm, uint8_t address[20]) {
+    u256_to_address(*vm_top(vm, 0), address);
+    return vm_touch_account(vm, address);
+}
+
 enum vm_status op_balance(struct vm *vm, unsigned op) {
     struct u256 *top = vm_top(vm, 0);
     uint8_t address[20];
-    u256_to_address(*top, address);
-    if (!vm_touch_account(vm, address)) return VM_FAILED;
+    if (!touch_top(vm, address)) return VM_FAILED;
     *top = vm_place(vm, address, PLACE_BALANCE, u256_of(0))->value;
     return (void)op, VM_RUNNING;
 }
@@ -24,8 +29,7 @@ enum vm_status op_selfbalance(struct vm *vm, unsigned op) {
 enum vm_status op_extcodesize(struct vm *vm, unsigned op) {
     struct u256 *top = vm_top(vm, 0);
     uint8_t address[20];
-    u256_to_address(*top, address);
-    if (!vm_touch_account(vm, address)) return VM_FAILED;
+    if (!touch_top(vm, address)) return VM_FAILED;
     const struct contract *contract = state_contract(vm->world->state, address);
     *top = u256_of(contract ? contract->length : 0);
     return (void)op, VM_RUNNING;
@@ -37,8 +41,7 @@ enum vm_status op_extcodehash(struct vm *vm, unsigned op) {
                                                  UINT64_C(0x927e7db2dcc703c0), UINT64_C(0xc5d2460186f7233c)}};
     struct u256 *top = vm_top(vm, 0);
     uint8_t address[20];
-    u256_to_address(*top, address);
-    if (!vm_touch_account(vm, address)) return VM_FAILED;
+    if (!touch_top(vm, address)) return VM_FAILED;
     const struct contract *contract = state_contract(vm->world->state, address);
     *top = contract ? u256_from(contract->hash, 32) : vm_is_empty(vm, address) ? u256_of(0) : hash_of_nothing;
     return (void)op, VM_RUNNING;

@@ -40,7 +40,7 @@ if BUILD_DEVICE_CODE
 noinst_LTLIBRARIES += %D%/libkernels.la
 %C%_libkernels_la_CPPFLAGS = $(public_cppflags) -I$(srcdir)/%D%
 %C%_libkernels_la_SOURCES = %D%/catalog.c %D%/catalog.h %D%/binary.c %D%/binary.h %D%/name.c %D%/name.h \
-	%D%/opening.c %D%/opening.h %D%/pause.c %D%/pause.h %D%/recipe.c %D%/recipe.h %D%/sharing.c %D%/sharing.h
+	%D%/opening.c %D%/opening.h %D%/pause.c %D%/pause.h %D%/recipe.c %D%/recipe.h %D%/say.h %D%/sharing.c %D%/sharing.h
 nodist_%C%_libkernels_la_SOURCES = %D%/sources.c
 %D%/sources.c: $(kernel_sources) %D%/embed
 	$(AM_V_GEN)$(MKDIR_P) %D% && (cd $(srcdir) && $(SHELL) %D%/embed $(kernel_sources)) >$@-t && mv $@-t $@

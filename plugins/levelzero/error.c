@@ -7,10 +7,7 @@
  */
 #include "levelzero.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-enum { LINE = 256 };
+#include "../kernels/say.h"
 
 #define RESULT(name, status)                                                                                           \
     { ZE_RESULT_##name, #name, SVMX_##status }
@@ -68,26 +65,22 @@ void lz_note(struct lz_device *device, ze_result_t result) {
 }
 
 void lz_log(const struct lz_backend *backend, enum svmx_log_level level, const char *format, ...) {
-    char line[LINE];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(line, sizeof line, format, arguments);
+    kernels_say(backend->host, level, format, arguments);
     va_end(arguments);
-    backend->host->log(backend->host, level, line);
 }
 
 enum svmx_status lz_refuse(const struct lz_backend *backend, enum svmx_status status, const char *format, ...) {
-    char line[LINE];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(line, sizeof line, format, arguments);
+    kernels_say(backend->host, SVMX_LOG_ERROR, format, arguments);
     va_end(arguments);
-    backend->host->log(backend->host, SVMX_LOG_ERROR, line);
     return status;
 }
 
 enum svmx_status lz_fail(struct lz_device *device, ze_result_t result, const char *format, ...) {
-    char what[LINE - 64];
+    char what[KERNELS_LINE - 64];
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(what, sizeof what, format, arguments);

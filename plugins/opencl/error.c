@@ -7,10 +7,9 @@
  */
 #include "opencl.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include "../kernels/say.h"
 
-enum { LINE = 256, NVIDIA_ILLEGAL_ACCESS = -9999 /* the context is dead after it */ };
+enum { NVIDIA_ILLEGAL_ACCESS = -9999 /* the context is dead after it */ };
 
 static const struct {
     cl_int error;
@@ -45,21 +44,17 @@ static const struct {
 };
 
 void ocl_log(const struct ocl_backend *backend, enum svmx_log_level level, const char *format, ...) {
-    char line[LINE];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(line, sizeof line, format, arguments);
+    kernels_say(backend->host, level, format, arguments);
     va_end(arguments);
-    backend->host->log(backend->host, level, line);
 }
 
 enum svmx_status ocl_refuse(const struct ocl_backend *backend, enum svmx_status status, const char *format, ...) {
-    char line[LINE];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(line, sizeof line, format, arguments);
+    kernels_say(backend->host, SVMX_LOG_ERROR, format, arguments);
     va_end(arguments);
-    backend->host->log(backend->host, SVMX_LOG_ERROR, line);
     return status;
 }
 
@@ -70,7 +65,7 @@ enum svmx_status ocl_status(cl_int error) {
 }
 
 enum svmx_status ocl_fail(const struct ocl_backend *backend, cl_int error, const char *format, ...) {
-    char what[LINE - 64];
+    char what[KERNELS_LINE - 64];
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(what, sizeof what, format, arguments);

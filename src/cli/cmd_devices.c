@@ -144,12 +144,7 @@ static void device_json(struct cli_json *json, const svmx_executor_t *executor, 
     cli_json_bool(json, "test", device->flags & SVMX_DEVICE_TEST);
     cli_json_bool(json, "modelled", device->kind == SVMX_DEVICE_MODEL);
     cli_json_bool(json, "usable", device->usable);
-    cli_json_text(json, "health", cli_device_health(device));
-    cli_json_number(json, "strikes", device->strikes);
-    cli_json_number(json, "quarantined", device->quarantined);
-    cli_json_text(json, "health_reason", device->health_reason);
-    cli_json_number(json, "device_ns", device->device_ns);
-    cli_json_number(json, "backlog_ns", device->backlog_ns);
+    cli_device_health_json(json, device);
     cli_json_text(json, "clock", cli_device_clock(device));
     limits_json(json, device);
     cli_json_number(json, "proved", device->proved);

@@ -183,12 +183,7 @@ static void device_json(struct cli_json *json, uint32_t index, const struct svmx
     cli_json_number(json, "bytes_out", device->bytes_out);
     cli_json_number(json, "busy_ns", device->busy_ns);
     cli_json_number(json, "failures", device->failures);
-    cli_json_text(json, "health", cli_device_health(device));
-    cli_json_number(json, "strikes", device->strikes);
-    cli_json_number(json, "quarantined", device->quarantined);
-    cli_json_text(json, "health_reason", device->health_reason);
-    cli_json_number(json, "device_ns", device->device_ns);
-    cli_json_number(json, "backlog_ns", device->backlog_ns);
+    cli_device_health_json(json, device);
     cli_json_text(json, "load", cli_device_load(device));
     cli_json_number(json, "memory_used", device->memory_used);
     cli_json_number(json, "pending", device->pending);

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "session.h"
+#include "json.h"
 #include "text.h"
 #include <stdio.h>
 #include <string.h>
@@ -195,6 +196,15 @@ struct cli_health_note cli_health_note(const struct svmx_device *device) {
                                     : "strikes",
              device->health_reason);
     return note;
+}
+
+void cli_device_health_json(struct cli_json *json, const struct svmx_device *device) {
+    cli_json_text(json, "health", cli_device_health(device));
+    cli_json_number(json, "strikes", device->strikes);
+    cli_json_number(json, "quarantined", device->quarantined);
+    cli_json_text(json, "health_reason", device->health_reason);
+    cli_json_number(json, "device_ns", device->device_ns);
+    cli_json_number(json, "backlog_ns", device->backlog_ns);
 }
 
 bool cli_device_behind_driver(const struct svmx_device *device) {

@@ -51,6 +51,9 @@ struct cli_health_note {
     char line[192];
 };
 struct cli_health_note cli_health_note(const struct svmx_device *device);
+/* Its fields in JSON: health and why, what it has done by its own clock, and what it has still to do. */
+struct cli_json;
+void cli_device_health_json(struct cli_json *json, const struct svmx_device *device);
 
 /* A CPU that is used through a driver, with memory of its own: no GPU, although the policy `gpu` means it too. */
 bool cli_device_behind_driver(const struct svmx_device *device);

@@ -39,6 +39,20 @@ static void number(struct json *json, const char *name, uint64_t value) {
     svmx__out_add(json->out, "%" PRIu64, value);
 }
 
+/* A counter of a snapshot (svmx_stats, svmx_device, svmx_op_stats), by the name of its field. All are 64 bits wide. */
+struct counter {
+    const char *name;
+    size_t field;
+};
+#define COUNTER(snapshot, field)                                                                                       \
+    { #field, offsetof(struct snapshot, field) }
+
+static void numbers(struct json *json, const void *snapshot, const struct counter *counters, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        number(json, counters[i].name, *(const uint64_t *)(const void *)((const char *)snapshot + counters[i].field));
+}
+#define NUMBERS(json, snapshot, counters) numbers(json, snapshot, counters, sizeof(counters) / sizeof *(counters))
+
 static void text(struct json *json, const char *name, const char *value) {
     key(json, name);
     svmx__out_quoted(json->out, value);
@@ -74,24 +88,21 @@ static void reasons_json(struct json *json, const struct svmx_stats *stats) {
 }
 
 static void work_json(struct json *json, const struct svmx_stats *stats) {
+    static const struct counter done[] = {COUNTER(svmx_stats, batches),   COUNTER(svmx_stats, failed),
+                                          COUNTER(svmx_stats, cancelled), COUNTER(svmx_stats, tasks),
+                                          COUNTER(svmx_stats, launches),  COUNTER(svmx_stats, fallbacks)};
+    static const struct counter beside[] = {COUNTER(svmx_stats, overloads),   COUNTER(svmx_stats, compared),
+                                            COUNTER(svmx_stats, differed),    COUNTER(svmx_stats, under_way),
+                                            COUNTER(svmx_stats, queue_depth), COUNTER(svmx_stats, receipts)};
     open(json, "work", '{');
-    number(json, "batches", stats->batches);
-    number(json, "failed", stats->failed);
-    number(json, "cancelled", stats->cancelled);
-    number(json, "tasks", stats->tasks);
-    number(json, "launches", stats->launches);
-    number(json, "fallbacks", stats->fallbacks);
+    NUMBERS(json, stats, done);
     reasons_json(json, stats);
-    number(json, "overloads", stats->overloads);
-    number(json, "compared", stats->compared);
-    number(json, "differed", stats->differed);
-    number(json, "under_way", stats->under_way);
-    number(json, "queue_depth", stats->queue_depth);
-    number(json, "receipts", stats->receipts);
+    NUMBERS(json, stats, beside);
     close(json, '}');
 }
 
-static void cache_json(struct json *json, const char *name, uint64_t hits, uint64_t misses, uint64_t evictions) {
+/* It stays open: some have more to say. */
+static void cache_open(struct json *json, const char *name, uint64_t hits, uint64_t misses, uint64_t evictions) {
     open(json, name, '{');
     number(json, "hits", hits);
     number(json, "misses", misses);
@@ -100,18 +111,18 @@ static void cache_json(struct json *json, const char *name, uint64_t hits, uint6
 
 static void caches_json(struct json *json, const struct svmx_stats *stats) {
     open(json, "caches", '{');
-    cache_json(json, "pipelines", stats->pipeline_hits, stats->pipeline_misses, stats->pipeline_evictions);
+    cache_open(json, "pipelines", stats->pipeline_hits, stats->pipeline_misses, stats->pipeline_evictions);
     close(json, '}');
-    cache_json(json, "layouts", stats->layout_hits, stats->layout_misses, 0);
+    cache_open(json, "layouts", stats->layout_hits, stats->layout_misses, 0);
     close(json, '}');
-    cache_json(json, "pools", stats->pool_hits, stats->pool_misses, stats->pool_evictions);
+    cache_open(json, "pools", stats->pool_hits, stats->pool_misses, stats->pool_evictions);
     number(json, "bytes", stats->pool_bytes);
     number(json, "bytes_peak", stats->pool_bytes_peak);
     number(json, "refusals", stats->pool_refusals);
     number(json, "allocs_refused", stats->allocs_refused);
     number(json, "allocs_late", stats->allocs_late);
     close(json, '}');
-    cache_json(json, "disk", stats->cache_hits, stats->cache_misses, stats->cache_evicted);
+    cache_open(json, "disk", stats->cache_hits, stats->cache_misses, stats->cache_evicted);
     number(json, "stored", stats->cache_stored);
     number(json, "removed", stats->cache_removed);
     close(json, '}');
@@ -119,14 +130,12 @@ static void caches_json(struct json *json, const struct svmx_stats *stats) {
 }
 
 static void router_json(struct json *json, const struct svmx_stats *stats) {
+    static const struct counter choices[] = {COUNTER(svmx_stats, flips),          COUNTER(svmx_stats, probes),
+                                             COUNTER(svmx_stats, probe_ns),       COUNTER(svmx_stats, drifts),
+                                             COUNTER(svmx_stats, regret_ppm),     COUNTER(svmx_stats, regret_low_ppm),
+                                             COUNTER(svmx_stats, regret_high_ppm)};
     open(json, "router", '{');
-    number(json, "flips", stats->flips);
-    number(json, "probes", stats->probes);
-    number(json, "probe_ns", stats->probe_ns);
-    number(json, "drifts", stats->drifts);
-    number(json, "regret_ppm", stats->regret_ppm);
-    number(json, "regret_low_ppm", stats->regret_low_ppm);
-    number(json, "regret_high_ppm", stats->regret_high_ppm);
+    NUMBERS(json, stats, choices);
     close(json, '}');
 }
 
@@ -152,32 +161,25 @@ static void device_health(struct json *json, const struct svmx_device *device) {
     number(json, "quarantined", health.quarantined);
 }
 
+/* What a device did, and what an operation did on one: the same counters, of which the device's are the sums. */
+#define WORK(snapshot)                                                                                                 \
+    COUNTER(snapshot, tasks), COUNTER(snapshot, launches), COUNTER(snapshot, bytes_in), COUNTER(snapshot, bytes_out),  \
+        COUNTER(snapshot, wait_ns), COUNTER(snapshot, stage_ns), COUNTER(snapshot, run_ns),                            \
+        COUNTER(snapshot, collect_ns), COUNTER(snapshot, setup_ns), COUNTER(snapshot, transfer_ns),                    \
+        COUNTER(snapshot, compute_ns), COUNTER(snapshot, device_ns), COUNTER(snapshot, busy_ns)
+
 static void device_work(struct json *json, const struct svmx_device *device, uint64_t open_ns) {
-    number(json, "tasks", device->tasks);
-    number(json, "launches", device->launches);
-    number(json, "bytes_in", device->bytes_in);
-    number(json, "bytes_out", device->bytes_out);
-    number(json, "wait_ns", device->wait_ns);
-    number(json, "stage_ns", device->stage_ns);
-    number(json, "run_ns", device->run_ns);
-    number(json, "collect_ns", device->collect_ns);
-    number(json, "setup_ns", device->setup_ns);
-    number(json, "transfer_ns", device->transfer_ns);
-    number(json, "compute_ns", device->compute_ns);
-    number(json, "device_ns", device->device_ns);
-    number(json, "busy_ns", device->busy_ns);
+    static const struct counter work[] = {WORK(svmx_device)};
+    static const struct counter in_use[] = {
+        COUNTER(svmx_device, pending),         COUNTER(svmx_device, queued),         COUNTER(svmx_device, backlog_ns),
+        COUNTER(svmx_device, memory_bytes),    COUNTER(svmx_device, memory_used),    COUNTER(svmx_device, pool_bytes),
+        COUNTER(svmx_device, pool_bytes_peak), COUNTER(svmx_device, pool_idle_bytes)};
+    NUMBERS(json, device, work);
     share(json, "busy_share", device->busy_ns, open_ns);
     share(json, "useful_share", device->compute_ns, device->setup_ns + device->transfer_ns + device->compute_ns);
     number(json, "failures", device->failures);
     text(json, "load", svmx__load_word(device->load));
-    number(json, "pending", device->pending);
-    number(json, "queued", device->queued);
-    number(json, "backlog_ns", device->backlog_ns);
-    number(json, "memory_bytes", device->memory_bytes);
-    number(json, "memory_used", device->memory_used);
-    number(json, "pool_bytes", device->pool_bytes);
-    number(json, "pool_bytes_peak", device->pool_bytes_peak);
-    number(json, "pool_idle_bytes", device->pool_idle_bytes);
+    NUMBERS(json, device, in_use);
 }
 
 static void devices_json(struct json *json, const struct svmx__stats_view *view) {
@@ -196,18 +198,6 @@ static void devices_json(struct json *json, const struct svmx__stats_view *view)
 
 /* ---- operations -------------------------------------------------------------------------------------------------- */
 
-static void times_json(struct json *json, const struct svmx_op_stats *stats) {
-    number(json, "wait_ns", stats->wait_ns);
-    number(json, "stage_ns", stats->stage_ns);
-    number(json, "run_ns", stats->run_ns);
-    number(json, "collect_ns", stats->collect_ns);
-    number(json, "setup_ns", stats->setup_ns);
-    number(json, "transfer_ns", stats->transfer_ns);
-    number(json, "compute_ns", stats->compute_ns);
-    number(json, "device_ns", stats->device_ns);
-    number(json, "busy_ns", stats->busy_ns);
-}
-
 static void looks_json(struct json *json, const char *name, uint64_t hits, uint64_t misses) {
     open(json, name, '{');
     number(json, "hits", hits);
@@ -217,14 +207,10 @@ static void looks_json(struct json *json, const char *name, uint64_t hits, uint6
 
 /* An operation on a device. */
 static void pair_json(struct json *json, uint32_t device, const struct svmx_op_stats *stats) {
+    static const struct counter work[] = {COUNTER(svmx_op_stats, parts), WORK(svmx_op_stats)};
     open(json, NULL, '{');
     number(json, "device", device);
-    number(json, "parts", stats->parts);
-    number(json, "tasks", stats->tasks);
-    number(json, "launches", stats->launches);
-    number(json, "bytes_in", stats->bytes_in);
-    number(json, "bytes_out", stats->bytes_out);
-    times_json(json, stats);
+    NUMBERS(json, stats, work);
     open(json, "decisions", '{');
     for (uint32_t i = 1; i < SVMX_WHY_LINES; i++)
         if (stats->decisions[i]) number(json, svmx__why_word(i), stats->decisions[i]);

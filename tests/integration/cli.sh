@@ -34,8 +34,7 @@ if ! exits 0; then
     verdict "the command runs" 1
     finish
 fi
-call devices
-case $(cat "$work/out") in *simd*) simd=yes ;; *) simd= ;; esac
+find_simd
 
 echo "# help and usage"
 call
@@ -611,7 +610,6 @@ else
 fi
 
 echo "# devices that fail"
-drivers=${SVMX_TEST_DRIVER_PATH:-/nonexistent}
 if [ -e "$drivers/check.so" ]; then
     setting=SUPERVM_BACKEND_PATH=$drivers
     call devices --device check:plain

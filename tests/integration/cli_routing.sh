@@ -15,9 +15,7 @@ SUPERVM_PROFILE=off # what one call measured must not decide the next
 export SUPERVM_PROFILE
 . "$(dirname "$0")/command.sh"
 
-call devices
-case $(cat "$work/out") in *simd*) simd=yes ;; *) simd= ;; esac
-drivers=${SVMX_TEST_DRIVER_PATH:-/nonexistent}
+find_simd
 [ -e "$drivers/check.so" ] && check=yes || check=
 
 echo "# run --receipt"
@@ -35,8 +33,7 @@ lines "run --receipt: the fields, in their order" "$work/log" "all(list(r) == 'n
 call run sum_f32 --size 2K --repeat 2 --device none --receipt - -q
 exits 0 && [ "$(grep -c '^{"number":' "$work/out")" -eq 3 ] && [ "$(grep -Ec '^[0-9a-f]{64}$' "$work/out")" -eq 1 ]
 verdict "run --receipt -: on standard output, before the result" $?
-printf '616263\n-\n' >"$work/in"
-input=$work/in
+feed '616263\n-\n'
 call run sha256 --stdin --receipt "$work/stdin.log"
 exits 0 && [ "$(wc -l <"$work/out")" -eq 2 ] && [ "$(grep -c '"operation":"sha256"' "$work/stdin.log")" -ge 1 ]
 verdict "run --stdin --receipt FILE" $?

@@ -1,6 +1,7 @@
 # command.sh: what the suites that use the `svmx` command from outside share. Sourced, never run.
 #
-# Before: `work` is a folder for its files. SVMX (or SVMX_TEST_COMMAND) is the command. After: `finish`.
+# Before: `work` is a folder for its files. SVMX (or SVMX_TEST_COMMAND) is the command. After: `finish`. Then `drivers` is where the
+# check-only plugins are, if they are, and after `find_simd` `simd` says whether there is that backend: yes, or nothing.
 #
 # SPDX-License-Identifier: Apache-2.0
 LC_ALL=C
@@ -10,6 +11,7 @@ passed=0 failed=0 skipped=0 code=0 called=
 words=   # that stand before the arguments of every call
 setting= # VARIABLE=VALUE for the environment of the next calls
 input=/dev/null
+drivers=${SVMX_TEST_DRIVER_PATH:-/nonexistent}
 
 run() { # PROGRAM ARGUMENT...: through the emulator where there is one
     if [ -n "${SVMX_TEST_RUNNER:-}" ]; then
@@ -31,6 +33,11 @@ call() { # ARGUMENT...: svmx with them, on $input; keeps what it says in out, er
         svmx $words "$@"
     ) <"$input" >"$work/out" 2>"$work/err"
     code=$?
+}
+
+find_simd() {
+    call devices
+    case $(cat "$work/out") in *simd*) simd=yes ;; *) simd= ;; esac
 }
 
 feed() { # FORMAT: the next calls read this, through printf

@@ -7,26 +7,21 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u
-LC_ALL=C
-export LC_ALL
-SVMX=${SVMX_TEST_COMMAND:?say where the command is}
 build=${SVMX_TEST_BUILDDIR:?say where the build folder is}
 driver=$build/tests/drivers/ze_cpu
 work=$build/tests/run/levelzero
-passed=0 failed=0 skipped=0
+. "$(dirname "$0")/command.sh"
 
 case ${SVMX_TEST_SANITIZER:-} in
 *thread*)
-    echo "skipped: the thread sanitizer does not know PoCL's threads"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+    skip all "the thread sanitizer does not know PoCL's threads"
+    finish
     ;;
 esac
 for file in "$driver/ze_cpu.so" /etc/OpenCL/vendors/pocl.icd /usr/bin/llvm-spirv-15; do
     [ -e "$file" ] && continue
-    echo "skipped: there is no $file"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+    skip all "there is no $file"
+    finish
 done
 rm -rf "$work"
 mkdir -p "$work"
@@ -36,25 +31,14 @@ SUPERVM_BACKENDS=+levelzero,stop SUPERVM_POLICY=order SUPERVM_TIMEOUT_MS=60000 Z
 export SUPERVM_BACKENDS SUPERVM_POLICY SUPERVM_TIMEOUT_MS ZE_CPU_STRICT ZE_CPU_REPORT
 label='CPU test driver (not a GPU)'
 
-verdict() { # WHAT STATUS
-    if [ "$2" -eq 0 ]; then
-        passed=$((passed + 1))
-        echo "ok      $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $1"
-        sed 's/^/        out: /' "$work/out" | head -n 12
-        sed 's/^/        err: /' "$work/err" | head -n 12
-    fi
-}
 # call LOADER [VARIABLE=VALUE]... COMMAND...: keeps what it says in out and err, and its status in code.
 call() {
     loader=$1
     shift
+    called="$loader $*"
     "$loader" env "$@" >"$work/out" 2>"$work/err"
     code=$?
 }
-out_has() { grep -qF -e "$1" "$work/out"; }
 content() { [ ! -s "$ZE_CPU_REPORT" ] || { sed 's/^/        report: /' "$ZE_CPU_REPORT"; rm -f "$ZE_CPU_REPORT"; false; }; }
 
 # serve_and_look LOADER: a server with a load, and what it answers.
@@ -64,8 +48,7 @@ serve_and_look() {
     server=$!
     while [ ! -s "$work/out" ] && kill -0 $server 2>/dev/null; do sleep 0.1; done
     if grep -q 'built without libsvmx-metrics' "$work/err"; then # no libmicrohttpd
-        echo "skipped serve ($1): $(cat "$work/err")"
-        skipped=$((skipped + 1))
+        skip "serve ($1)" "$(cat "$work/err")"
         return
     fi
     address=$(sed -n 's|.*is at http://\([0-9.:]*\)/ and.*|\1|p' "$work/out")
@@ -142,8 +125,7 @@ done
 # ---- lists in order: every operation, byte for byte -------------------------------------------------------------------
 
 if [ -n "${SVMX_TEST_NO_OPENCL_CONTRACT:-}" ]; then
-    echo "skipped conform (stand_in), every operation: left out in this configuration (scripts/test.sh)"
-    skipped=$((skipped + 1))
+    skip "conform (stand_in), every operation" "left out in this configuration (scripts/test.sh)"
 else
     call stand_in ZE_CPU_COUNT="$work/count" "$SVMX" conform levelzero
     [ $code -eq 0 ] && out_has ' exact, 0 wrong, 0 refused, 0 not supported' && out_has 'levelzero conforms' && content
@@ -235,5 +217,4 @@ call real SUPERVM_CACHE_DIR="$work/cache" ZE_CPU_TRANSLATOR=/bin/false ZE_CPU_CO
 [ $code -eq 0 ] && out_has 'fallback   none' && [ "$(calls_of zeModuleCreate)" -eq 1 ] && content
 verdict "which the process after that uses" $?
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+finish

@@ -96,8 +96,7 @@ if locale -a 2>/dev/null | grep -qi '^C\.utf-\{0,1\}8$'; then
     exits 0 && out_has '●' && out_has '▲' && out_has '└'
     verdict "Unicode where the locale has it" $?
 else
-    skipped=$((skipped + 1))
-    echo "skipped Unicode: no locale C.UTF-8"
+    skip Unicode "no locale C.UTF-8"
 fi
 call plot --op vec_add_f32
 exits 0 && out_has 'no crossover in what was measured'
@@ -119,14 +118,13 @@ verdict "--svg writes a drawing" $?
 call plot --op sha256 --svg -
 exits 0 && cmp -s "$work/out" "$work/plot.svg"
 verdict "--svg - is the same on standard output" $?
-if command -v python3 >/dev/null; then
-    python3 -c 'import sys, xml.dom.minidom as x
+if [ -n "$python" ]; then
+    "$python" -S -c 'import sys, xml.dom.minidom as x
 root = x.parse(sys.argv[1]).documentElement
 sys.exit(0 if root.tagName == "svg" and len(root.getElementsByTagName("text")) > 10 else 1)' "$work/plot.svg"
     verdict "it is XML" $?
 else
-    skipped=$((skipped + 1))
-    echo "skipped XML: no python3"
+    skip XML "no python3"
 fi
 refused 4 "cannot write $work/no/such.svg" plot --op sha256 --svg "$work/no/such.svg"
 

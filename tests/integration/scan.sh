@@ -15,13 +15,12 @@ HOME=$work/home # where nobody has a cache or a profile
 export HOME
 . "$(dirname "$0")/command.sh"
 backends=${SUPERVM_BACKEND_PATH:-}
-drivers=${SVMX_TEST_DRIVER_PATH:-/nonexistent}
 pocl=/etc/OpenCL/vendors/pocl.icd
 csv=$work/scan.csv
 
-if command -v python3 >/dev/null && python3 -c 'import csv' 2>/dev/null; then
+if [ -n "$python" ]; then
     rows() { # WHAT FILE EXPRESSION: r is the rows of a CSV file, as dictionaries; h is its header
-        python3 -c "import csv, sys
+        "$python" -S -c "import csv, sys
 f = open('$2', newline='')
 h = f.readline().rstrip('\n')
 f.seek(0)
@@ -251,7 +250,7 @@ modelled() { # OPERATION SIZES
     agrees=1
     for attempt in 1 2 3; do
         call threshold-scan --cpu sim:scan-cpu --device sim:rtx4090-wgpu --op "$1" --sizes "$2" --samples 9 --json
-        exits 0 && python3 -c "import json, sys
+        exits 0 && "$python" -S -c "import json, sys
 $implied
 d = json.load(sys.stdin)
 sys.exit(0 if [(c['op'], c['crossover']) for c in d['crossovers']] == [('$1', crossover('$1'))] and crossover('$1')
@@ -259,7 +258,7 @@ sys.exit(0 if [(c['op'], c['crossover']) for c in d['crossovers']] == [('$1', cr
     done
     verdict "the crossover of $1 is the one that the models imply (attempt $attempt)" $agrees
 }
-if ! command -v python3 >/dev/null; then
+if [ -z "$python" ]; then
     skip "modelled devices" "no python3" 6
 elif [ -e "$backends/sim.so" ]; then
     modelled vec_add_f32 2K:64K:1
@@ -285,12 +284,12 @@ elif [ -e "$backends/sim.so" ]; then
         learned=0
         for size in 65536 32768 16384 8192 4096 2048; do
             call explain vec_add_f32 $size --backend $both --json
-            python3 -c "import json, sys
+            "$python" -S -c "import json, sys
 c = json.load(sys.stdin)['candidates'][0]
 sys.exit(0 if (c['name'], c['verdict']) == ('rtx4090-wgpu', 'chosen') else 1)" <"$work/out" || break
             learned=$size
         done
-        python3 -c "import sys
+        "$python" -S -c "import sys
 $implied
 sys.exit(0 if $learned and crossover('vec_add_f32') / 2 <= $learned <= 2 * crossover('vec_add_f32') else 1)" && agrees=0 && break
     done
