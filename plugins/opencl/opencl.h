@@ -237,6 +237,9 @@ enum svmx_status ocl_pipeline_binary(void *self, struct svmx_pipeline *pipeline,
 
 enum svmx_status ocl_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket);
 
+/* Until all that was enqueued has ended. The driver's own wait, without a deadline: after a failure only. */
+void ocl_finish(const struct ocl_device *device);
+
 /* ---- ticket.c --------------------------------------------------------------------------------------------- */
 
 /* A free slot; NULL: none. Only the submitter takes slots, so it stays free until a ticket is written into it. */

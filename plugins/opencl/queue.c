@@ -299,7 +299,7 @@ static cl_int flush_all(const struct ocl_device *device) {
     return error == CL_SUCCESS && device->readback != device->queue ? clFlush(device->readback) : error;
 }
 
-static void finish_all(const struct ocl_device *device) {
+void ocl_finish(const struct ocl_device *device) {
     if (device->upload != device->queue) (void)clFinish(device->upload);
     (void)clFinish(device->queue);
     if (device->readback != device->queue) (void)clFinish(device->readback);
@@ -332,7 +332,7 @@ enum svmx_status ocl_submit(void *self, const struct svmx_submission *submission
         *ticket = ocl_slot_open(device, slot);
         return SVMX_OK;
     }
-    finish_all(device); /* what was begun must end before the caller hears that nothing was */
+    ocl_finish(device); /* what was begun must end before the caller hears that nothing was */
     ocl_slot_clear(device, slot);
     return ocl_fail(backend, error, "%s: submit", device->info.name);
 }

@@ -2,7 +2,8 @@
  * ticket.c: submissions under way: waiting for them, whether they went well, and the time that they took.
  *
  * A ticket holds the events of all its commands. The driver's own wait has no deadline, so no ticket is waited for with it;
- * only a submission that broke off half-way is (clFinish, queue.c), since nothing tells when its commands end. Instead:
+ * only a submission that broke off half-way is (clFinish, queue.c), or one that failed, since nothing tells when its commands
+ * end. Instead:
  *
  *   on devices that share the host's cores   the driver rings a bell (a futex) when the last command is over: polling
  *                                            would take a core from the very work that is waited for; where the last run
@@ -230,13 +231,25 @@ static void take_timing(const struct ocl_slot *slot, struct svmx_timing *timing)
     memcpy(timing, &mine, timing->size < sizeof mine ? timing->size : sizeof mine);
 }
 
-/* The first command that failed; CL_COMPLETE: none. */
-static cl_int first_failure(const struct ocl_slot *slot) {
+/* What became of the commands. */
+struct outcome {
+    cl_int failure; /* of the first that failed, or cannot be asked; CL_COMPLETE: none */
+    bool over;      /* the last one is, and so are those before it, which it follows */
+    bool all_over;  /* each of them says so: after a failure nothing else tells */
+};
+
+static struct outcome outcome_of(const struct ocl_slot *slot) {
+    struct outcome outcome = {.failure = CL_COMPLETE, .over = true, .all_over = true};
     for (size_t i = 0; i < slot->event_count; i++) {
-        const cl_int state = state_of(slot->events[i].event);
-        if (state < CL_COMPLETE) return state;
+        cl_int state = CL_QUEUED;
+        const cl_int error =
+            clGetEventInfo(slot->events[i].event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+        const cl_int failure = error != CL_SUCCESS ? error : state;
+        if (failure < CL_COMPLETE && outcome.failure == CL_COMPLETE) outcome.failure = failure;
+        outcome.over = error == CL_SUCCESS && state <= CL_COMPLETE;
+        outcome.all_over = outcome.all_over && outcome.over;
     }
-    return CL_COMPLETE;
+    return outcome;
 }
 
 enum svmx_status ocl_wait(void *self, uint32_t index, uint64_t ticket, uint64_t timeout_ns,
@@ -246,11 +259,15 @@ enum svmx_status ocl_wait(void *self, uint32_t index, uint64_t ticket, uint64_t 
     struct ocl_slot *slot = device && ticket ? slot_of(device, ticket) : NULL;
     if (!slot) return ocl_refuse(backend, SVMX_ERR_UNKNOWN, "wait: no such ticket");
     if (slot->event_count && !wait_for_slot(device, slot, timeout_ns)) return SVMX_TIMEOUT;
-    const cl_int failure = first_failure(slot);
-    if (failure == CL_COMPLETE) {
+    const struct outcome outcome = outcome_of(slot);
+    if (outcome.failure == CL_COMPLETE) {
+        if (!outcome.over) return SVMX_TIMEOUT; /* it was the question that failed: once more */
         take_timing(slot, timing);
         if (slot->learn_ns && slot->dispatch_count == 1) *slot->learn_ns = kernels_now_ns() - slot->submitted_ns;
+    } else if (!outcome.all_over) {
+        ocl_finish(device); /* what is still under way must end before its memory is the core's again */
     }
     ocl_slot_clear(device, slot);
-    return failure == CL_COMPLETE ? SVMX_OK : ocl_fail(backend, failure, "%s: a command failed", device->info.name);
+    if (outcome.failure == CL_COMPLETE) return SVMX_OK;
+    return ocl_fail(backend, outcome.failure, "%s: a command failed", device->info.name);
 }

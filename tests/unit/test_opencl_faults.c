@@ -156,6 +156,49 @@ Test(opencl_faults, an_event_that_never_ends_is_a_timeout_and_the_ticket_stays) 
     close_backend();
 }
 
+/* ---- events that cannot be asked ---- */
+
+static void *open_gate(void *gate) {
+    usleep(100000);
+    (void)clSetUserEventStatus(gate, CL_COMPLETE);
+    return NULL;
+}
+
+/* An answer of wait is final: the core gives out what is in the memory, or the memory to others. So whatever it is, the commands
+ * have ended. `n` as in layer_fail. */
+static void ask_in_vain(unsigned n, enum svmx_status expected) {
+    struct add add;
+    struct svmx_timing timing = {.size = sizeof timing};
+    uint64_t ticket;
+    pthread_t opener;
+    cl_int error;
+    cl_event barrier;
+    enum svmx_status status;
+    start();
+    cr_assert_eq(add_make(&add, 0), SVMX_OK);
+    memset(add.host_out, 0, ADD_BYTES);
+    const struct ocl_device *device = &((struct ocl_backend *)backend.self)->devices[0];
+    cl_event gate = clCreateUserEvent(device->context, &error);
+    cr_assert_eq(clEnqueueBarrierWithWaitList(device->queue, 1, &gate, &barrier), CL_SUCCESS);
+    cr_assert_eq(add_submit(&add, &ticket), SVMX_OK);
+    cr_assert_eq(pthread_create(&opener, NULL, open_gate, gate), 0);
+    layer_fail("clGetEventInfo:call", n, -5);
+    while ((status = backend.ops->wait(backend.self, 0, ticket, 1000000, &timing)) == SVMX_TIMEOUT) {
+    }
+    cr_expect_eq(status, expected, "%d: %s", (int)status, last_error);
+    cr_expect(add_is_right(&add), "it was still at it");
+    cr_expect_gt(layer_hits(), 0);
+    fail_no_more();
+    pthread_join(opener, NULL);
+    clReleaseEvent(barrier);
+    clReleaseEvent(gate);
+    add_free(&add);
+    close_backend();
+}
+
+Test(opencl_faults, an_event_that_cannot_be_asked_once) { ask_in_vain(1, SVMX_OK); }
+Test(opencl_faults, an_event_that_cannot_be_asked_at_all) { ask_in_vain(0, SVMX_ERR_MEMORY); }
+
 /* A device with cores of its own is asked, not listened to. */
 Test(opencl_faults, asking_has_a_deadline_too) {
     struct add add;

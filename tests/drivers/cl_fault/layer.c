@@ -3,7 +3,8 @@
  * demand, devices say of themselves what the test wants.
  *
  *   svmx_layer_fail(name, n, error)   the n-th call of `name` from now on fails; n = 0: every call; name = NULL: none. Of
- *                                     clGetEventInfo it is the state of the event that becomes `error`, and stays so.
+ *                                     clGetEventInfo it is the state of the event that becomes `error`, and stays so; of
+ *                                     clGetEventInfo:call it is the call that fails, whatever the event is at.
  *   svmx_layer_hits()                 how many calls failed since then
  *   svmx_layer_launching()            how many calls there were that launch and ask: enqueue, set an argument, flush, look at an
  *   svmx_layer_making()               event; and how many others
@@ -73,10 +74,12 @@ static int launches(const char *name) {
 static cl_int fault(const char *name) {
     cl_int error = CL_SUCCESS;
     pthread_mutex_lock(&lock);
-    if (launches(name))
+    if (strchr(name, ':')) { /* counted by its name alone */
+    } else if (launches(name)) {
         launching++;
-    else
+    } else {
         making++;
+    }
     if (strcmp(failing, name) == 0) {
         const int sticky = strcmp(name, "clGetEventInfo") == 0; /* an event that failed stays so */
         calls++;
@@ -365,6 +368,8 @@ static cl_int CL_API_CALL flush(cl_command_queue queue) {
 }
 
 static cl_int CL_API_CALL event_info(cl_event event, cl_event_info what, size_t room, void *value, size_t *length) {
+    const cl_int refusal = fault("clGetEventInfo:call");
+    if (refusal) return refusal;
     const cl_int error = layer_next->clGetEventInfo(event, what, room, value, length);
     if (error || what != CL_EVENT_COMMAND_EXECUTION_STATUS || !value) return error;
     cl_int real;
