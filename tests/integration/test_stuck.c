@@ -239,9 +239,10 @@ Test(stuck, a_callback_that_never_returns_in_order) { alloc_in_a_stuck_callback(
 /* ---- while memory goes back --------------------------------------------------------------------------------------- */
 
 /* A pool that keeps nothing: all that comes back is freed. */
-static svmx_executor_t *open_without_pool(void) {
+static svmx_executor_t *open_without_pool(uint32_t patience_ms) {
     struct svmx_options options = impatient_options();
     options.pool_bytes = 1;
+    options.patience_ms = patience_ms;
     return open_with(&options);
 }
 
@@ -265,15 +266,16 @@ static svmx_batch_t *holder(svmx_executor_t *executor, int pieces) {
 }
 
 Test(stuck, a_caller_that_destroys_a_batch_waits_for_no_driver) {
+    enum { PATIENCE_MS = 2000 };
     fake_start();
-    svmx_executor_t *executor = open_without_pool();
+    svmx_executor_t *executor = open_without_pool(PATIENCE_MS);
     (void)run_trial(executor);
     svmx_batch_t *batch = holder(executor, 3), *other = holder(executor, 2);
     fake_stick(FAKE_STUCK_FREE);
     const uint64_t start_ns = now_ns();
     svmx_batch_destroy(batch);
     cr_assert_eq(svmx_batch_reset(other), SVMX_OK);
-    cr_assert_lt(now_ns() - start_ns, (uint64_t)STUCK_LIMIT_MS * 1000000 / 2, "it waited for the driver");
+    cr_assert_lt(now_ns() - start_ns, (uint64_t)PATIENCE_MS * 1000000 / 2, "it waited for the driver");
     fake_await(&fake.stuck_calls, 1);
     while (device_at(executor, 0).usable) usleep(1000); /* nobody asks anything of it, and it is given up */
     cr_assert_not_null(strstr(device_at(executor, 0).health_reason, "memory_free"), "%s",
@@ -291,8 +293,9 @@ Test(stuck, results_are_there_before_memory_goes_back) {
     struct trial trial;
     struct svmx_receipt receipt = {.size = sizeof receipt};
     fake_start();
-    svmx_executor_t *executor = open_without_pool();
+    svmx_executor_t *executor = open_without_pool(STUCK_LIMIT_MS);
     (void)run_trial(executor);
+    while (fake_count(&fake.memories)) usleep(1000); /* all of the first is back */
     svmx_batch_t *batch = batch_of(executor, &trial);
     fake_stick(FAKE_STUCK_FREE);
     cr_assert_eq(svmx_run(batch), SVMX_OK);
@@ -308,7 +311,7 @@ Test(stuck, results_are_there_before_memory_goes_back) {
 
 Test(stuck, memory_that_never_goes_back_and_a_new_instance) {
     fake_start();
-    svmx_executor_t *executor = open_without_pool();
+    svmx_executor_t *executor = open_without_pool(STUCK_LIMIT_MS);
     stop_clock(executor);
     (void)run_trial(executor);
     svmx_batch_t *batch = holder(executor, 2), *old = holder(executor, 2);
@@ -323,8 +326,7 @@ Test(stuck, memory_that_never_goes_back_and_a_new_instance) {
     const unsigned memories = fake_count(&fake.memories);
     svmx_batch_destroy(old); /* of the life before, which is called no more */
     svmx_batch_destroy(holder(executor, 2));
-    while (device_at(executor, 0).pool_idle_bytes) usleep(1000);
-    cr_assert_leq(fake_count(&fake.memories), memories, "memory of the new life is not freed");
+    while (device_at(executor, 0).pool_idle_bytes || fake_count(&fake.memories) > memories) usleep(1000);
     svmx_close(executor);
     cr_assert_eq(fake_count(&fake.foreign_frees), 0);
     cr_assert_eq(fake.closes, 1);
@@ -710,6 +712,7 @@ Test(stuck, an_inline_device_that_a_launch_is_redone_on) {
     fake_await(&fake.calls[FAKE_SUBMIT], before + 1);
     fake_stick(FAKE_STUCK_SUBMIT | FAKE_STUCK_ALLOC);
     fake_fail(FAKE_WAIT, 1, SVMX_ERR_BACKEND);
+    fake_await(&fake.stuck_calls, 1);
     fake_gate(false);
     cr_assert_eq(svmx_wait(batch, UINT64_MAX), SVMX_OK);
     cr_assert(trial_is_right(&trial));
