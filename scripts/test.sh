@@ -38,7 +38,7 @@ done
 SVMX_TEST_CACHES=$top/build/test-caches
 export SVMX_TEST_CACHES
 cd "$top" || exit 1
-mkdir -p build
+mkdir -p "$SVMX_TEST_CACHES" # drivers make their own folder in it, and not all of them the one above
 logs=build/test-logs unsteady=
 : >"$logs"
 
