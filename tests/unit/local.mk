@@ -100,7 +100,7 @@ criterion_suites += \
 # Parts of the command, which is no library.
 %C%_test_samples_SOURCES = %D%/test_samples.c src/cli/samples.c src/cli/samples.h src/cli/text.c
 %C%_test_wild_SOURCES = %D%/test_wild.c src/cli/wild.c src/cli/wild.h
-scan_parts = src/cli/args.c src/cli/scan_cells.c src/cli/scan_crossover.c src/cli/scan_plan.c src/cli/scan_stats.c \
+scan_parts = src/cli/args.c src/cli/json.c src/cli/scan_cells.c src/cli/scan_crossover.c src/cli/scan_plan.c src/cli/scan_stats.c \
 	src/cli/session.c src/cli/text.c
 %C%_test_scan_cells_SOURCES = %D%/test_scan_cells.c $(scan_parts)
 %C%_test_scan_crossover_SOURCES = %D%/test_scan_crossover.c $(scan_parts)
