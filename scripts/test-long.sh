@@ -10,7 +10,7 @@
 #   signatures     with --night: a hundred million of each of the two, other ones on each core                      370
 #   soak           ten minutes of random faults under the address sanitizer and under the thread sanitizer           10
 #   floats         exp_all --all: every one of the 2^32 floats through the exponential and its kin                   20
-#   blocks         10,000 random blocks of contract-vm under the address sanitizer                                   10
+#   blocks         10,000 random blocks of contract-vm on every backend under the address sanitizer                  60
 #   faults         fault-report.sh --long                                                                           200
 #   valgrind       unit and integration suites in C, but those that have to do with time, drivers or other processes 40
 #   aarch64        svmx cross-compiled, and run under qemu: of the suites those that need no Criterion, of which there is
@@ -121,8 +121,8 @@ wait
 step floats 20
 as_suite gcc 14400 tests/integration/exp_all ./tests/integration/exp_all --all
 
-step blocks 10
-as_suite asan 7200 tests/integration/vm_blocks SVMX_VM_BLOCKS=10000 ./tests/integration/vm_blocks
+step blocks 60
+as_suite asan 7200 tests/integration/vm_blocks SVMX_TEST_LONG=1 SVMX_VM_BLOCKS=10000 ./tests/integration/vm_blocks
 
 step faults 200
 log=build/gcc/fault_sweep-long.log

@@ -68,7 +68,7 @@ static enum svmx_status command_run(const struct svmx_host *host, const struct s
 }
 
 /* Says once that a device cannot keep up with its model. */
-static void say_late(struct sim_gpu *gpu, uint64_t real_ns, uint64_t modelled_ns) {
+static void say_late(struct sim_gpu *gpu, uint64_t late_ns) {
     const struct svmx_host *host = gpu->instance->host;
     char line[200];
     pthread_mutex_lock(&gpu->instance->lock);
@@ -77,8 +77,8 @@ static void say_late(struct sim_gpu *gpu, uint64_t real_ns, uint64_t modelled_ns
     pthread_mutex_unlock(&gpu->instance->lock);
     if (said) return;
     (void)snprintf(line, sizeof line,
-                   "%s: computing took %llu us, the model %llu us: launches like this report real times",
-                   gpu->model.name, (unsigned long long)(real_ns / 1000), (unsigned long long)(modelled_ns / 1000));
+                   "%s: a launch was computed %llu us later than its model says: launches like this report real times",
+                   gpu->model.name, (unsigned long long)(late_ns / 1000));
     host->log(host, SVMX_LOG_WARN, line);
 }
 
@@ -103,7 +103,7 @@ static void ticket_run(struct sim_gpu *gpu, struct sim_ticket *ticket) {
                                                  .copy_out_ns = modelled->readback_ns}
                           : real;
     if (!kept) {
-        say_late(gpu, computed - start, sim_cost_total(modelled, false));
+        say_late(gpu, computed - ticket->over_ns);
         ticket->over_ns = computed;
         gpu->engines = (struct sim_engines){computed, computed, computed, gpu->bus};
     }
