@@ -258,7 +258,7 @@ static svmx_batch_t *holder(svmx_executor_t *executor, int pieces) {
     svmx_batch_t *batch;
     void *memory = NULL;
     cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
-    for (int i = 0; i < pieces; i++) cr_assert_eq(svmx_batch_alloc(batch, (64 << 10) << i, &memory), SVMX_OK);
+    for (int i = 0; i < pieces; i++) cr_assert_eq(svmx_batch_alloc(batch, UINT64_C(65536) << i, &memory), SVMX_OK);
     const struct svmx_arg args[] = {svmx_out_library(SVMX_F32, 64), svmx_in(SVMX_F32, a, 64), svmx_in(SVMX_F32, a, 64)};
     cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_OK);
     cr_assert_eq(svmx_run(batch), SVMX_OK);
