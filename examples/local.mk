@@ -1,5 +1,6 @@
 # Compiled with every `make check` against the headers that embedders see, and run by tests/build/examples.sh.
-check_PROGRAMS += %D%/chain %D%/embed %D%/grid-objects %D%/scf
+example_programs = %D%/chain %D%/embed %D%/grid-objects %D%/scf
+check_PROGRAMS += $(example_programs)
 %C%_chain_CPPFLAGS = $(public_cppflags)
 %C%_chain_LDADD = libsvmx.la
 %C%_embed_CPPFLAGS = $(public_cppflags)
