@@ -224,7 +224,10 @@ void chains_on_devices(struct bench *bench) {
     rows_of_scf(bench, "+simd,stop", "", "SIMD");
     rows_of_scf(bench, "+opencl:0,stop", "", "OpenCL");
     char folder[] = "/tmp/svmx-scf-XXXXXX", command[64];
-    if (scf_compile(folder)) rows_of_scf(bench, "+levelzero:0,stop", folder, "Level Zero");
+    if (scf_compile(folder))
+        rows_of_scf(bench, "+levelzero:0,stop", folder, "Level Zero");
+    else
+        skip(bench, "scf, Level Zero", "skipped: its operations do not compile here (scripts/compile-op says why)");
     (void)snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command) != 0) (void)fprintf(stderr, "%s is left behind\n", folder);
 }
