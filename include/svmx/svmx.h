@@ -267,9 +267,12 @@ SVMX_EXPORT enum svmx_status svmx_batch_add(svmx_batch_t *batch, uint32_t op, co
  * Data that stays. A buffer is memory of the library that tasks name by views (svmx_view), as inputs and as outputs. Devices
  * with memory of their own keep a copy: what many batches read is uploaded once, what one batch wrote there the next reads
  * there, and what is there already counts when a device is chosen. The host's copy is whole whenever no batch that writes to
- * the buffer is under way, so a device that is lost takes nothing with it. The rules for memory hold for a buffer: while a
- * batch is under way nobody writes what it reads or touches what it writes, and within a batch no output overlaps anything.
- * Copies are of whole buffers: data that is used apart belongs into buffers of its own.
+ * the buffer is under way, so a device that is lost takes nothing with it. Batches that name a buffer come in the order of their
+ * submission where one of them writes to it, on whichever devices they run: one that reads what another writes is submitted
+ * right behind it, and starts when that one is over, however it ended; svmx_run waits for that. Those that only read it run side
+ * by side. For write and read the rules for memory hold: while a batch is under way nobody writes what it reads or touches what
+ * it writes. Within a batch no output overlaps anything. Copies and order are of whole buffers: data that is used apart belongs
+ * into buffers of its own.
  *
  * create: all bytes are 0. Errors: ARGUMENT (NULL), OVERFLOW (bytes), MEMORY, CLOSED.
  * write, read: `bytes` at `offset`, copied at once. Errors: ARGUMENT (NULL), OVERFLOW (behind its end). Also after svmx_close.
@@ -391,7 +394,8 @@ SVMX_EXPORT enum svmx_status svmx_poll(svmx_batch_t *batch);
 SVMX_EXPORT enum svmx_status svmx_wait(svmx_batch_t *batch, uint64_t timeout_ns);
 
 /*
- * Takes a batch back if nothing of it has started: then OK, no output is touched, and svmx_wait soon says CANCELLED. BUSY:
+ * Takes a batch back if nothing of it has started: then OK, no output is touched, and svmx_wait soon says CANCELLED (of one that
+ * waits for others because of its buffers, when they are over). BUSY:
  * too late, it runs and will complete. Errors: ARGUMENT (NULL), STATE (not submitted, or done). Never blocks.
  */
 SVMX_EXPORT enum svmx_status svmx_cancel(svmx_batch_t *batch);

@@ -262,6 +262,10 @@ struct svmx_batch {
     bool in_order;                    /* it is done after those before it, and before those behind it: */
     struct svmx_batch *next_in_order; /* under admission, as is: */
     bool is_over;                     /* it has its status, and waits for its turn */
+    struct svmx_batch *next_in_list;  /* of those that name buffers (order.h), under whose lock is: */
+    uint32_t waits_for;               /* so many of them, submitted before; */
+    bool waits_here;                  /* in the thread that runs it */
+    struct svmx_batch *next_to_start; /* whoever ended the last of these has it, and starts it */
     atomic_bool answered;             /* every part has its results: receipts may be read */
     atomic_bool failed;     /* a part has no results: no memory for those that are left to the library, or the policy */
     uint32_t level;         /* that is running */

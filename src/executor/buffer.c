@@ -74,30 +74,13 @@ enum svmx_status svmx_buffer_read(const svmx_buffer_t *buffer, uint64_t offset, 
 
 /* ---- in batches --------------------------------------------------------------------------------------------------- */
 
-/* A writer counts itself before it raises the version: whoever sees that version sees the writer too, or what it wrote. */
-static void begin_writing(struct svmx__use *use) {
-    struct svmx_buffer *buffer = use->buffer;
-    use->alone = atomic_fetch_add_explicit(&buffer->writers, 1, memory_order_acq_rel) == 0;
-    use->before = atomic_fetch_add_explicit(&buffer->version, 1, memory_order_acq_rel);
-    use->after = use->before + 1;
-}
-
-static void begin_reading(struct svmx__use *use) {
-    use->before = use->after = atomic_load_explicit(&use->buffer->version, memory_order_acquire);
-    use->alone = atomic_load_explicit(&use->buffer->writers, memory_order_acquire) == 0;
-}
-
 void svmx__buffers_begin(struct svmx_batch *batch) {
-    for (uint32_t i = 0; i < batch->use_count; i++)
-        if (batch->uses[i].writes)
-            begin_writing(&batch->uses[i]);
-        else
-            begin_reading(&batch->uses[i]);
-}
-
-void svmx__buffers_end(struct svmx_batch *batch) {
-    for (uint32_t i = 0; i < batch->use_count; i++) /* release: what was written is seen by who sees the count */
-        if (batch->uses[i].writes) atomic_fetch_sub_explicit(&batch->uses[i].buffer->writers, 1, memory_order_release);
+    for (uint32_t i = 0; i < batch->use_count; i++) {
+        struct svmx__use *use = &batch->uses[i];
+        const uint64_t raised = use->writes > 0;
+        use->before = atomic_fetch_add_explicit(&use->buffer->version, raised, memory_order_acq_rel);
+        use->after = use->before + raised;
+    }
 }
 
 void svmx__buffers_release(struct svmx_batch *batch) {
@@ -114,10 +97,13 @@ bool svmx__use_is_good(const struct svmx__use *use, uint32_t device, uint64_t ge
            version == use->before;
 }
 
+static uint64_t alignment_of(const struct svmx__device *device) {
+    return device->info.alignment > HEAP_ALIGNMENT ? device->info.alignment : HEAP_ALIGNMENT;
+}
+
 /* That a buffer takes in a heap. */
 static uint64_t room_of(const struct svmx_buffer *buffer, const struct svmx__device *device) {
-    const uint64_t alignment = device->info.alignment > HEAP_ALIGNMENT ? device->info.alignment : HEAP_ALIGNMENT;
-    return svmx__align(buffer->bytes, alignment);
+    return svmx__align(buffer->bytes, alignment_of(device));
 }
 
 /* Bytes of the buffers that are to be in a heap: all of them, or those that are not there. */
@@ -147,16 +133,19 @@ bool svmx__heap_drop(struct svmx__part *part) {
     return true;
 }
 
-/* A new memory in which nothing lies; what is used again finds its place again. */
-static enum svmx_status make_heap(struct svmx__part *head, uint64_t bytes) {
+/* A new memory in which nothing lies; what is used again finds its place again. As large as a window of such stretches needs, and
+ * for as many buffers again, if there is memory for that. */
+static enum svmx_status make_heap(struct svmx__part *head, uint64_t buffer_bytes, uint64_t behind_bytes) {
     struct svmx__heap *heap = &head->life->heap;
     const uint32_t usage =
         SVMX_USAGE_KERNEL_READ | SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_SOURCE | SVMX_USAGE_COPY_TARGET;
     svmx__heap_end(head->life);
     enum svmx_status status =
-        svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage, 2 * bytes, &heap->memory);
+        svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage,
+                              2 * buffer_bytes + head->device->window.depth * behind_bytes, &heap->memory);
     if (status != SVMX_OK)
-        status = svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage, bytes, &heap->memory);
+        status = svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage, buffer_bytes + behind_bytes,
+                                       &heap->memory);
     if (status != SVMX_OK) return status;
     atomic_store_explicit(&heap->generation, (uint64_t)head->life->number << 32 | ++heap->made, memory_order_relaxed);
     return SVMX_OK;
@@ -174,21 +163,50 @@ static void place_one(struct svmx__heap *heap, struct svmx__use *use, const stru
     }
     /* What is written whole need not be there before. */
     use->upload = !good && (use->read || use->written_bytes < use->buffer->bytes);
-    atomic_store_explicit(&copy->version, 0, memory_order_relaxed); /* until the stretch went well */
+    if (use->upload || use->written)
+        atomic_store_explicit(&copy->version, 0, memory_order_relaxed); /* until the stretch went well */
+}
+
+/* Where a stretch lies, not before `from`: at the end of the heap, below those under way, or behind them when the oldest are
+ * over and there is more room. UINT64_MAX: nowhere.
+ *
+ *   [buffer][buffer]  from ->            [youngest][next][oldest]
+ */
+static uint64_t place_behind(const struct svmx__part *head, uint64_t from, uint64_t bytes) {
+    const uint64_t end = head->life->heap.memory->bytes / alignment_of(head->device) * alignment_of(head->device);
+    uint64_t low = end, high = from;
+    svmx__window_heap_span(head->device, &low, &high);
+    if (from > low) return UINT64_MAX;
+    if (bytes <= low - from) return low - bytes;
+    return high < end && bytes <= end - high ? end - bytes : UINT64_MAX;
+}
+
+/* Where the stretch lies beside the buffers that it needs, as the heap is. UINT64_MAX: it has no room for all. */
+static uint64_t find_place(const struct svmx__part *head, uint64_t behind_bytes) {
+    const struct svmx__heap *heap = &head->life->heap;
+    const uint64_t generation = atomic_load_explicit(&heap->generation, memory_order_relaxed);
+    return generation ? place_behind(head, heap->top + bytes_of(head, generation), behind_bytes) : UINT64_MAX;
 }
 
 enum svmx_status svmx__heap_place(struct svmx__part *head, uint64_t behind_bytes, uint64_t *at) {
-    struct svmx__heap *heap = &head->life->heap;
     struct svmx_batch *batch = head->batch;
-    const uint64_t generation = atomic_load_explicit(&heap->generation, memory_order_relaxed);
-    const uint64_t room = generation ? heap->memory->bytes - heap->top : 0;
+    const uint64_t aligned = svmx__align(behind_bytes, alignment_of(head->device));
     enum svmx_status status = SVMX_OK;
-    if (!generation || room < bytes_of(head, generation) + behind_bytes)
-        status = make_heap(head, bytes_of(head, 0) + behind_bytes);
+    *at = find_place(head, aligned);
+    if (*at == UINT64_MAX) {
+        status = svmx__window_is_in_heap(head->device) ? SVMX_BUSY : make_heap(head, bytes_of(head, 0), aligned);
+        if (status == SVMX_OK) *at = find_place(head, aligned);
+    }
     for (uint32_t i = 0; i < batch->use_count; i++) {
-        if (status == SVMX_OK && batch->uses[i].resident) place_one(heap, &batch->uses[i], head->device);
+        if (status == SVMX_OK && batch->uses[i].resident) place_one(&head->life->heap, &batch->uses[i], head->device);
         if (status != SVMX_OK) batch->uses[i].resident = batch->uses[i].upload = false;
     }
-    *at = heap->top;
     return status;
+}
+
+void svmx__heap_forget(const struct svmx__part *head) {
+    const struct svmx_batch *batch = head->batch;
+    for (uint32_t i = 0; i < batch->use_count; i++)
+        if (batch->uses[i].resident)
+            atomic_store_explicit(&batch->uses[i].buffer->copies[head->device->id].version, 0, memory_order_relaxed);
 }

@@ -3,7 +3,7 @@
  *
  *   buffer   host copy, always whole; version 7
  *   copies   device 0: in the heap of generation 3, version 7: good       device 1: version 5: to be uploaded again
- *   heap     [buffer][buffer] ... [memory of the stretch that is running]
+ *   heap     [buffer][buffer] ... [memory of stretches under way, the oldest last]
  *
  * batch.c takes views as arguments, stretch.c places buffers and runs kernels on them, weigh.c counts what is there already.
  * docs/adr/0015 has the reasons.
@@ -44,7 +44,6 @@ struct svmx_buffer {
     unsigned char *host;
     uint64_t bytes;
     _Atomic uint64_t version; /* from 1 */
-    _Atomic uint32_t writers; /* batches under way that write to it */
     struct svmx__copy copies[SVMX__ROUTED];
 };
 
@@ -55,7 +54,6 @@ struct svmx__use {
     uint32_t writes;        /* arguments that are outputs */
     uint64_t offsets;       /* of all views, or'ed: how far they are aligned */
     uint64_t before, after; /* versions, of the run at hand; the same unless it is written */
-    bool alone;             /* nobody else wrote to it when the run began: else a copy may miss what comes after */
 
     /* in the stretch at hand */
     bool resident; /* it is in the heap */
@@ -64,10 +62,8 @@ struct svmx__use {
     uint64_t written_bytes, read;
 };
 
-/* Of a batch that is submitted: what it writes has another version from now on. */
+/* Of a batch that starts: what it writes has another version from now on. Nobody else writes meanwhile: order.h. */
 void svmx__buffers_begin(struct svmx_batch *batch);
-/* Of one that is over, however it ended. */
-void svmx__buffers_end(struct svmx_batch *batch);
 /* Of a batch that is reset or destroyed. */
 void svmx__buffers_release(struct svmx_batch *batch);
 
@@ -76,8 +72,11 @@ void svmx__buffers_release(struct svmx_batch *batch);
 bool svmx__use_is_good(const struct svmx__use *use, uint32_t device, uint64_t generation);
 
 /* Places buffers that are `resident` in the heap of a part's life, with so many bytes behind them, and says which are to be
- * uploaded. *at: where those bytes begin. MEMORY: nothing is resident then. By the submitter. */
+ * uploaded. *at: where those bytes begin. BUSY: there is no room beside the stretches under way. MEMORY. Nothing is resident
+ * after an error. By the submitter. */
 enum svmx_status svmx__heap_place(struct svmx__part *head, uint64_t behind_bytes, uint64_t *at);
+/* A stretch failed: what it had in the heap is not to be relied on. */
+void svmx__heap_forget(const struct svmx__part *head);
 /* Gives the heap of a part's life back, for want of memory: what lies there is on the host, and is uploaded again when it is
  * named. false: there is none, or a launch under way computes in it. By the submitter, not for a part that computes there. */
 bool svmx__heap_drop(struct svmx__part *part);

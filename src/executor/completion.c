@@ -7,7 +7,6 @@
  */
 #include "base/clock.h"
 #include "executor/batch.h"
-#include "executor/buffer.h"
 #include "executor/executor.h"
 #include "executor/post.h"
 
@@ -119,9 +118,17 @@ static void forsake(struct svmx__work *work) {
     pthread_mutex_unlock(&executor->admission);
 }
 
+/* Those that waited for its buffers go first: its callback may take its time. Each may be over and gone when it has begun. */
+static void start_those_behind(struct svmx_batch *batch) {
+    for (struct svmx_batch *other = svmx__order_leave(batch), *next; other; other = next) {
+        next = other->next_to_start;
+        svmx__pipeline_begin(other);
+    }
+}
+
 void svmx__complete(struct svmx_batch *batch, enum svmx_status status) {
     count(batch, status);
-    svmx__buffers_end(batch);
+    if (batch->use_count) start_those_behind(batch);
     batch->status = status;
     if (batch->in_order)
         deliver_in_order(batch);

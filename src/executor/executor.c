@@ -142,6 +142,7 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
     pthread_condattr_t attributes;
     pthread_mutex_init(&executor->admission, NULL); /* none can fail with these attributes */
     pthread_mutex_init(&executor->publishing, NULL);
+    svmx__order_init(&executor->order);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&executor->room, &attributes);
@@ -179,6 +180,7 @@ free_config:
 
 static void free_executor(struct svmx_executor *executor) {
     svmx__operations_release(executor->operations);
+    svmx__order_fini(&executor->order);
     pthread_cond_destroy(&executor->room);
     pthread_mutex_destroy(&executor->publishing);
     pthread_mutex_destroy(&executor->admission);

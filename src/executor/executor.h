@@ -24,6 +24,7 @@
 #include "executor/choice.h"
 #include "executor/config.h"
 #include "executor/health.h"
+#include "executor/order.h"
 #include "executor/post.h"
 #include "executor/record.h"
 #include "executor/sweep.h"
@@ -190,7 +191,8 @@ struct svmx_executor {
     void (*unmake)(struct svmx_executor *executor); /* of svmx__post_unmake */
     /* Those that are to be done in order, the oldest first; guarded by admission. */
     struct svmx_batch *first_in_order, *last_in_order;
-    bool delivers; /* a thread is at it: it goes on until the first is not over */
+    bool delivers;            /* a thread is at it: it goes on until the first is not over */
+    struct svmx__order order; /* of those that name buffers */
 
     _Atomic uint64_t look_ns;    /* when the next device has rested; recovery.c */
     _Atomic uint64_t stopped_ns; /* 0, or what time it is for rests: tests let it pass */
@@ -350,6 +352,8 @@ void svmx__pipeline_part(struct svmx__work *work);
 /* Looks after the oldest part of a device's window, which is not empty: collects it, or gives up after a moment where the
  * window has room, so that what came meanwhile can be handed over. */
 void svmx__pipeline_turn(struct svmx__device *device);
+/* The first level of a batch that had to wait for others (order.h). It may be over and gone afterwards. */
+void svmx__pipeline_begin(struct svmx_batch *batch);
 /* Collects all of them. */
 void svmx__pipeline_drain(struct svmx__device *device);
 

@@ -41,6 +41,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/loop_plan.c \
 	%D%/min_bucket.c \
 	%D%/model.c %D%/model.h \
+	%D%/order.c %D%/order.h \
 	%D%/pipeline.c \
 	%D%/policy.c \
 	%D%/pressure.c \

@@ -516,7 +516,18 @@ static void forsake(struct svmx__work *work) {
     leave(home, part, false);
 }
 
-/* Stages 1 and 2, then the first level. */
+/* The first level. */
+static void begin(struct svmx_batch *batch, bool here) {
+    svmx__buffers_begin(batch);
+    if (batch->level_count == 0)
+        svmx__complete(batch, SVMX_OK);
+    else if (start_level(batch, here))
+        go_on(batch, here);
+}
+
+void svmx__pipeline_begin(struct svmx_batch *batch) { begin(batch, false); }
+
+/* Stages 1 and 2, then the first level, unless others come before it. */
 static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
     enum svmx_status status = svmx__submit(batch, here ? SVMX__RUNNING : SVMX__QUEUED, flags);
     if (status != SVMX_OK) return status;
@@ -533,16 +544,12 @@ static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
     batch->laid_out = batch->recorded;
     batch->verified = batch->verify && svmx__verify_draw(batch->executor, batch->verify);
     svmx__chains_find(batch);
-    svmx__buffers_begin(batch);
     batch->error.line[0] = '\0';
     atomic_store_explicit(&batch->failed, false, memory_order_relaxed);
     batch->level = 0;
     batch->in_order = (flags & SVMX_SUBMIT_IN_ORDER) != 0;
     if (batch->in_order) svmx__join_order(batch);
-    if (batch->level_count == 0)
-        svmx__complete(batch, SVMX_OK);
-    else if (start_level(batch, here))
-        go_on(batch, here);
+    if (!batch->use_count || svmx__order_join(batch, here)) begin(batch, here);
     return SVMX_OK;
 }
 

@@ -52,13 +52,12 @@ static bool has_buffers(const struct svmx_batch *batch) {
     return false;
 }
 
-/* All of it went well: what was written is in the copies too. A copy that misses what another part wrote,
- * or another batch was about to write into another place, is not good. */
+/* All of it went well: what was written is in the copies too. A copy that misses what another part wrote is not good. */
 static void settle_buffers(const struct svmx__part *head) {
     const struct svmx_batch *batch = head->batch;
     for (uint32_t i = 0; i < batch->use_count; i++) {
         const struct svmx__use *use = &batch->uses[i];
-        if (use->resident && use->alone && use->written == use->writes)
+        if (use->resident && use->written == use->writes)
             atomic_store_explicit(&use->buffer->copies[head->device->id].version, use->after, memory_order_relaxed);
     }
 }
@@ -91,7 +90,12 @@ static enum svmx_status acquire_all(struct svmx__part *head, uint64_t scratch_by
     struct svmx__stretch *stretch = &batch->stretch;
     enum svmx_status status;
     stretch->base = stretch->upload_bytes = 0;
-    if (has_buffers(batch) && svmx__heap_place(head, stretch->arena_bytes, &stretch->base) != SVMX_OK) {
+    status = has_buffers(batch) ? svmx__heap_place(head, stretch->arena_bytes, &stretch->base) : SVMX_OK;
+    if (status == SVMX_BUSY) {
+        (void)snprintf(head->reason, sizeof head->reason, "no room for its buffers beside launches under way");
+        return SVMX_ERR_MEMORY;
+    }
+    if (status != SVMX_OK) {
         stretch->base = 0;
         if (!svmx__stretch_measure(head)) return SVMX_ERR_OVERFLOW; /* they are like other memory now */
     }
@@ -275,6 +279,7 @@ enum svmx_status svmx__stretch_begin(struct svmx__part *head) {
 enum svmx_status svmx__stretch_collect(struct svmx__part *head, enum svmx_status so_far) {
     struct svmx__part *part;
     const enum svmx_status status = svmx__collect(head, so_far);
+    if (status != SVMX_OK) svmx__heap_forget(head);
     for (uint32_t i = 0; (part = svmx__stretch_part(head->batch, i)); i++) {
         const bool unpins = status != SVMX_TIMEOUT; /* else it may be running */
         if (part->pinned && unpins) svmx__pipeline_unpin(part->pipeline);

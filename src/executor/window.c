@@ -26,7 +26,7 @@ bool svmx__window_takes(const struct svmx__part *part) {
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
-/* Does it compute in the heap of the device? A second one there would be laid over the first. */
+/* Does it compute in the heap of the device? */
 static bool is_in_heap(const struct svmx__part *part) { return part->stretched && part->batch->use_count; }
 
 bool svmx__window_is_in_heap(const struct svmx__device *device) {
@@ -35,12 +35,23 @@ bool svmx__window_is_in_heap(const struct svmx__device *device) {
     return false;
 }
 
-/* Do two batches name a buffer that one of them writes? Levels of one batch wait for each other anyway. */
-static bool share_buffers(const struct svmx_batch *one, const struct svmx_batch *other) {
-    for (uint32_t i = 0; one != other && i < one->use_count; i++)
+void svmx__window_heap_span(const struct svmx__device *device, uint64_t *low, uint64_t *high) {
+    for (uint32_t i = 0; i < device->window.count; i++) {
+        const struct svmx__part *part = device->window.parts[i];
+        const struct svmx__stretch *stretch = &part->batch->stretch;
+        if (!is_in_heap(part)) continue;
+        if (stretch->base < *low) *low = stretch->base;
+        if (stretch->base + stretch->arena_bytes > *high) *high = stretch->base + stretch->arena_bytes;
+    }
+}
+
+/* Does one under way upload a buffer that this one names? Until it is collected that is not there. */
+static bool waits_for_upload(const struct svmx__part *part, const struct svmx__part *under_way) {
+    const struct svmx_batch *batch = part->batch, *other = under_way->batch;
+    if (!is_in_heap(part) || !is_in_heap(under_way)) return false;
+    for (uint32_t i = 0; i < batch->use_count; i++)
         for (uint32_t k = 0; k < other->use_count; k++)
-            if (one->uses[i].buffer == other->uses[k].buffer && (one->uses[i].writes || other->uses[k].writes))
-                return true;
+            if (other->uses[k].upload && other->uses[k].buffer == batch->uses[i].buffer) return true;
     return false;
 }
 
@@ -66,8 +77,7 @@ bool svmx__window_holds_up(const struct svmx__part *part) {
     const struct svmx__window *window = &part->device->window;
     if (window->count == window->depth || (window->count && is_too_much(part))) return true;
     for (uint32_t i = 0; i < window->count; i++)
-        if ((is_in_heap(part) && is_in_heap(window->parts[i])) || share_buffers(part->batch, window->parts[i]->batch))
-            return true;
+        if (waits_for_upload(part, window->parts[i])) return true;
     return false;
 }
 

@@ -33,11 +33,13 @@ void svmx__window_init(struct svmx__device *device);
 bool svmx__window_takes(const struct svmx__part *part);
 
 /* Must the oldest be collected before this one is staged? There is no room, not enough memory for one more, or one under way
- * has to do with its buffers. */
+ * uploads a buffer that it reads. */
 bool svmx__window_holds_up(const struct svmx__part *part);
 
 /* Does one under way compute in the heap of its device (buffer.h)? */
 bool svmx__window_is_in_heap(const struct svmx__device *device);
+/* Widens [*low, *high) to all that those have there beside buffers. */
+void svmx__window_heap_span(const struct svmx__device *device, uint64_t *low, uint64_t *high);
 
 /* A part that was dispatched. */
 void svmx__window_push(struct svmx__part *part);

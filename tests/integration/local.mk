@@ -20,6 +20,7 @@ criterion_suites += \
 	%D%/test_pressure \
 	%D%/test_loops \
 	%D%/test_many_devices \
+	%D%/test_order \
 	%D%/test_recorded \
 	%D%/test_watching \
 	%D%/test_recovery \

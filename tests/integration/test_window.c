@@ -341,7 +341,48 @@ Test(window, buffers_keep_their_order) {
     expect_all_returned();
 }
 
-/* All read one buffer and each writes its own: the heap of the device is for one launch at a time. */
+/* A batch whose output is a buffer of its own, and one of whose inputs is shared. */
+static void submit_with(svmx_executor_t *executor, int i, svmx_buffer_t *own, svmx_buffer_t *shared) {
+    const struct svmx_arg args[] = {svmx_view(SVMX_F32, own, 0, N), svmx_view(SVMX_F32, shared, 0, N),
+                                    svmx_in(SVMX_F32, sums[i], N)};
+    for (int k = 0; k < N; k++) sums[i][k] = (float)(i * k);
+    cr_assert_eq(svmx_batch_create(executor, &batches[i]), SVMX_OK);
+    cr_assert_eq(svmx_batch_add(batches[i], SVMX_OP_VEC_ADD_F32, args, 3), SVMX_OK);
+    cr_assert_eq(svmx_submit(batches[i], 0), SVMX_OK);
+}
+
+static void expect_sum_in(svmx_buffer_t *own, int i) {
+    cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
+    cr_assert_eq(svmx_buffer_read(own, 0, products[i], sizeof a), SVMX_OK);
+    for (int k = 0; k < N; k++) cr_assert_eq(products[i][k], a[k] + sums[i][k], "batch %d", i);
+    svmx_batch_destroy(batches[i]);
+}
+
+/* What they share is on the device: each has its memory beside that of the others, and nothing is uploaded twice. */
+Test(window, batches_with_a_buffer_in_common_are_under_way_at_once) {
+    svmx_buffer_t *shared, *own[MOST];
+    for (int i = 0; i < N; i++) a[i] = (float)(i - 7) / 4;
+    fake_start();
+    svmx_executor_t *executor = open_window(3);
+    cr_assert_eq(svmx_buffer_create(executor, sizeof a, &shared), SVMX_OK);
+    cr_assert_eq(svmx_buffer_write(shared, 0, a, sizeof a), SVMX_OK);
+    for (int i = 0; i < MOST; i++) cr_assert_eq(svmx_buffer_create(executor, sizeof a, &own[i]), SVMX_OK);
+    submit_with(executor, 0, own[0], shared);
+    expect_sum_in(own[0], 0);
+    fake_gate(true);
+    const uint64_t before = fake.bytes_in;
+    for (int i = 1; i < MOST; i++) submit_with(executor, i, own[i], shared);
+    while (open_tickets() != 3) sched_yield();
+    fake_gate(false);
+    for (int i = 1; i < MOST; i++) expect_sum_in(own[i], i);
+    cr_assert_lt(fake.bytes_in - before, (MOST - 1) * (2 * sizeof a), "inputs and tables, and not what is there");
+    for (int i = 0; i < MOST; i++) svmx_buffer_destroy(own[i]);
+    svmx_buffer_destroy(shared);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+/* All read one buffer and each writes its own. */
 static void share_out(unsigned wait_that_fails) {
     svmx_buffer_t *shared, *own[MOST];
     fake_start();
@@ -350,19 +391,11 @@ static void share_out(unsigned wait_that_fails) {
     cr_assert_eq(svmx_buffer_write(shared, 0, a, sizeof a), SVMX_OK);
     if (wait_that_fails) fail_next(FAKE_WAIT, wait_that_fails - 1, 1, SVMX_ERR_BACKEND);
     for (int i = 0; i < MOST; i++) {
-        for (int k = 0; k < N; k++) sums[i][k] = (float)(i * k);
         cr_assert_eq(svmx_buffer_create(executor, sizeof a, &own[i]), SVMX_OK);
-        const struct svmx_arg args[] = {svmx_view(SVMX_F32, own[i], 0, N), svmx_view(SVMX_F32, shared, 0, N),
-                                        svmx_in(SVMX_F32, sums[i], N)};
-        cr_assert_eq(svmx_batch_create(executor, &batches[i]), SVMX_OK);
-        cr_assert_eq(svmx_batch_add(batches[i], SVMX_OP_VEC_ADD_F32, args, 3), SVMX_OK);
-        cr_assert_eq(svmx_submit(batches[i], 0), SVMX_OK);
+        submit_with(executor, i, own[i], shared);
     }
     for (int i = 0; i < MOST; i++) {
-        cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
-        cr_assert_eq(svmx_buffer_read(own[i], 0, products[i], sizeof a), SVMX_OK);
-        for (int k = 0; k < N; k++) cr_assert_eq(products[i][k], a[k] + sums[i][k], "batch %d", i);
-        svmx_batch_destroy(batches[i]);
+        expect_sum_in(own[i], i);
         svmx_buffer_destroy(own[i]);
     }
     svmx_buffer_destroy(shared);
