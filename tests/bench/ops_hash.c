@@ -88,7 +88,7 @@ static void against_ipsec(struct ops *ops, struct ops_case c, size_t bytes) {
     struct work work = new_work(bytes, messages_of(bytes));
     c.call[OPS_ONE] = call_of("sha256", &work);
     c.peer = (struct ops_peer){.name = "ipsec-mb", .run = run_peer, .user = {&work, &work}};
-    work.ipsec = ipsec_peer_open(work.data, bytes, work.count, ops->threads, &c.peer.missing);
+    work.ipsec = ipsec_peer_open(work.data, bytes, work.count, ops->threads, ops->class == OPS_AVX512, &c.peer.missing);
     if (work.ipsec) c.remark = ipsec_peer_way(work.ipsec);
     c.peer_right = same_digests;
     c.unit = "M/s";

@@ -124,10 +124,11 @@ static uint64_t time_way(IMB_MGR *manager, size_t way, const struct messages *m)
 }
 
 /* The best set; SETS: none. */
-static size_t choose(struct ipsec_peer *peer, const struct messages *m) {
+static size_t choose(struct ipsec_peer *peer, const struct messages *m, bool avx512) {
     uint64_t least = UINT64_MAX;
     size_t best = SETS;
     for (size_t set = 0; set < SETS; set++) {
+        if (sets[set].needs == IMB_FEATURE_AVX512_SKX && !avx512) continue;
         IMB_MGR *manager = manager_of(set);
         for (size_t way = 0; manager && way < WAYS; way++) {
             uint64_t took = time_way(manager, way, m);
@@ -142,14 +143,14 @@ static size_t choose(struct ipsec_peer *peer, const struct messages *m) {
     return best;
 }
 
-struct ipsec_peer *ipsec_peer_open(const uint8_t *data, size_t bytes, uint64_t count, uint32_t threads,
+struct ipsec_peer *ipsec_peer_open(const uint8_t *data, size_t bytes, uint64_t count, uint32_t threads, bool avx512,
                                    const char **why) {
     *why = "libipsec-mb does not start";
     uint8_t *digests = malloc(count * DIGEST);
     struct ipsec_peer *peer = calloc(1, sizeof *peer);
     if (!peer || !digests) exit(1);
     peer->managers = calloc(threads, sizeof(IMB_MGR *));
-    size_t set = choose(peer, &(struct messages){digests, data, bytes, 0, count});
+    size_t set = choose(peer, &(struct messages){digests, data, bytes, 0, count}, avx512);
     free(digests);
     for (; set < SETS && peer->managers && peer->threads < threads; peer->threads++)
         if (!(peer->managers[peer->threads] = manager_of(set))) break;
@@ -177,12 +178,13 @@ void ipsec_peer_hash(struct ipsec_peer *peer, uint32_t index, uint8_t *digests, 
 
 #else
 
-struct ipsec_peer *ipsec_peer_open(const uint8_t *data, size_t bytes, uint64_t count, uint32_t threads,
+struct ipsec_peer *ipsec_peer_open(const uint8_t *data, size_t bytes, uint64_t count, uint32_t threads, bool avx512,
                                    const char **why) {
     (void)data;
     (void)bytes;
     (void)count;
     (void)threads;
+    (void)avx512;
     *why = "built without libipsec-mb (libipsec-mb-dev)";
     return NULL;
 }

@@ -9,13 +9,15 @@
 #ifndef SVMX_TESTS_BENCH_PEER_IPSEC_H
 #define SVMX_TESTS_BENCH_PEER_IPSEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct ipsec_peer;
 
-/* For messages like the `count` of `bytes` each in `data`. NULL: it is not there; `why` then says so, static text. */
-struct ipsec_peer *ipsec_peer_open(const uint8_t *data, size_t bytes, uint64_t count, uint32_t threads,
+/* For messages like the `count` of `bytes` each in `data`. Without `avx512` on the instruction sets of a machine that has none.
+ * NULL: it is not there; `why` then says so, static text. */
+struct ipsec_peer *ipsec_peer_open(const uint8_t *data, size_t bytes, uint64_t count, uint32_t threads, bool avx512,
                                    const char **why);
 void ipsec_peer_close(struct ipsec_peer *peer);
 
