@@ -1041,6 +1041,13 @@ struct svmx_receipt {
     /* Parts of other batches in the same launch (options.gather_us). The first of them has its times and is the one with
      * `launches` 1; of the others all the time is wait_ns. Nothing is learned of each by itself, but of the launch. */
     uint32_t gathered;
+    /* What was predicted when it was chosen: their sum is expected_ns; and what the device had to do before, which is not in it. */
+    uint64_t expected_setup_ns, expected_transfer_ns, expected_compute_ns, expected_wait_ns;
+    /* A COMPARED one: what the other device took for the same tasks, and which one that was. 0: it was the reference code, to
+     * which nothing is routed, or was wrong. */
+    uint64_t shadow_ns;
+    uint32_t shadow_device;
+    uint32_t reserved;
 };
 
 enum svmx_receipt_flags {
@@ -1145,6 +1152,9 @@ struct svmx_replay_device {
     uint64_t recorded, recorded_ns; /* batches that it had, and what they took */
     uint64_t chosen, chosen_ns;     /* that it was given now; the time of those that the log has one of */
     uint64_t unknown, probes;       /* of those given now: without a time; to learn */
+    uint32_t
+        flags; /* of enum svmx_device_flags: HOST_MEMORY, SHARES_CORES (a driver on the host's cores, no GPU) and TEST */
+    uint32_t reserved;
 };
 
 /*
@@ -1303,6 +1313,8 @@ struct svmx_cache_entry {
     uint32_t abi_major, abi_minor;      /* of plugins */
     uint64_t bytes;                     /* of the file */
     uint64_t used_ns;                   /* when it was last used, since 1970 */
+    uint32_t device_flags; /* of enum svmx_device_flags: SHARES_CORES (a driver on the host's cores, no GPU) and TEST */
+    uint32_t reserved;
 };
 
 /*

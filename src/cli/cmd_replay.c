@@ -6,6 +6,7 @@
 #include "args.h"
 #include "json.h"
 #include "log.h"
+#include "session.h"
 #include "table.h"
 #include "text.h"
 #include <inttypes.h>
@@ -53,8 +54,8 @@ static void devices_text(const struct replay *replay) {
         struct cli_text recorded = cli_count(device->recorded), recorded_ns = cli_duration(device->recorded_ns);
         struct cli_text chosen = cli_count(device->chosen), chosen_ns = cli_duration(device->chosen_ns);
         struct cli_text probes = cli_count(device->probes), unknown = cli_count(device->unknown);
-        snprintf(label, sizeof label, "%" PRIu32 " %s: %s%s", device->number, device->backend, device->name,
-                 device->modelled ? " [MODELLED]" : "");
+        snprintf(label, sizeof label, "%" PRIu32 " %s: %s%s%s", device->number, device->backend, device->name,
+                 device->modelled ? " [MODELLED]" : "", cli_flags_label(device->flags).line);
         cli_table_row(&table, (const char *[]){recorded.line, recorded_ns.line, chosen.line, chosen_ns.line,
                                                probes.line, unknown.line, label});
     }
@@ -115,6 +116,8 @@ static void device_json(struct cli_json *json, const struct svmx_replay_device *
     cli_json_text(json, "backend", device->backend);
     cli_json_text(json, "name", device->name);
     cli_json_bool(json, "modelled", device->modelled);
+    cli_json_bool(json, "cpu_device", device->flags & SVMX_DEVICE_SHARES_CORES);
+    cli_json_bool(json, "test", device->flags & SVMX_DEVICE_TEST);
     cli_json_number(json, "recorded", device->recorded);
     cli_json_number(json, "recorded_ns", device->recorded_ns);
     cli_json_number(json, "chosen", device->chosen);
@@ -200,11 +203,11 @@ const struct cli_command cli_replay = {
                "the times of the log: the same log gives the same numbers on every machine.\n"
                "\n"
                "Time is compared with the best device in hindsight only where the log has times of two\n"
-               "devices for the same work: a field \"shadow\", or a line of another device with the same tag,\n"
-               "operation and size. Two runs of the same work make such a log:\n"
-               "  svmx run keccak256 --policy cpu --repeat 100 --receipt cpu.log\n"
-               "  svmx run keccak256 --policy gpu --repeat 100 --receipt gpu.log\n"
-               "  cat cpu.log gpu.log | svmx replay -\n"
+               "devices for the same work: a field \"shadow\", as launches have it that were compared with\n"
+               "another device (SUPERVM_VERIFY), or a line of another device with the same tag, operation and\n"
+               "size, as run --shadow writes it:\n"
+               "  svmx run keccak256 --repeat 100 --shadow --receipt both.log\n"
+               "  svmx replay both.log\n"
                "Bad lines are named and left out; then the exit status is 1.\n",
     .operand_min = 1,
     .operand_max = 1,

@@ -33,6 +33,9 @@ static const struct cli_option run_options[RUN_OPTION_COUNT] = {
                   .maximum = UINT64_MAX,
                   .standard = "1",
                   .help = "of the made-up data; task i has seed S + i"},
+    [RUN_SHADOW] = {.name = "shadow",
+                    .help = "after each run the same on the other side, CPU or device, for --receipt:\n"
+                            "svmx replay then knows what the better one would have taken"},
     [RUN_STDIN] = {.name = "stdin", .help = "take items from standard input, one a line"},
     [RUN_QUIET] = {.name = "quiet", .letter = 'q', .help = "print the hash only; no notes, no warnings"},
     [RUN_RECEIPT] = {.name = "receipt",
@@ -43,11 +46,13 @@ static const struct cli_option run_options[RUN_OPTION_COUNT] = {
 
 /* Options of made-up data make no sense beside --stdin, and to ignore them would be to lie. */
 static enum cli_exit options_check(const struct cli_args *args) {
-    for (unsigned i = RUN_SIZE; i <= RUN_SEED && args->own[RUN_STDIN].given; i++)
+    for (unsigned i = RUN_SIZE; i <= RUN_SHADOW && args->own[RUN_STDIN].given; i++)
         if (args->own[i].given)
             return cli_args_refuse(args->command, "--%s is for made-up data and does not go with --stdin",
                                    run_options[i].name);
     const char *receipt = args->own[RUN_RECEIPT].text;
+    if (args->own[RUN_SHADOW].given && !receipt)
+        return cli_args_refuse(args->command, "--shadow is for a log: give --receipt FILE, too");
     const bool both = receipt && strcmp(receipt, "-") == 0;
     if (both && (args->own[RUN_STDIN].given || cli_args_json(args)))
         return cli_args_refuse(args->command, "--receipt - would mix with the results: give a file");
@@ -82,7 +87,8 @@ const struct cli_command cli_run = {
                "  printf '616263\\n-\\n' | svmx run keccak256 --stdin\n"
                "\n"
                "--receipt: what each launch took, where, why it went there and what else might have had it\n"
-               "(docs/RECEIPTS.md). Runs are tagged 1, 2, 3 ... in their order.\n",
+               "(docs/RECEIPTS.md). Runs are tagged 1, 2, 3 ... in their order.\n"
+               "  svmx run keccak256 --repeat 100 --shadow --receipt both.log && svmx replay both.log\n",
     .operand_min = 1,
     .operand_max = 1,
     .executor = true,

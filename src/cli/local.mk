@@ -50,6 +50,7 @@ svmx_SOURCES = \
 	%D%/run_example.c \
 	%D%/run_receipts.c \
 	%D%/run_report.c \
+	%D%/run_shadow.c \
 	%D%/run_stdin.c \
 	%D%/samples.c %D%/samples.h \
 	%D%/scan.h \

@@ -3,6 +3,7 @@
  *
  *   cmd_run.c      options, operation, executor
  *   run_example.c  made-up data: how fast, where, and a hash of the result
+ *   run_shadow.c   the same again on the other side, CPU or device, where the user wants both in the log
  *   run_stdin.c    data from standard input, a line an item
  *   run_receipts.c a line of JSON for each launch, where the user wants them
  *   answer.c       which devices answered a batch, by its receipts
@@ -16,7 +17,7 @@
 #include <stdio.h>
 
 /* Options of `run`, in the order of its table. */
-enum { RUN_SIZE, RUN_TASKS, RUN_REPEAT, RUN_SEED, RUN_STDIN, RUN_QUIET, RUN_RECEIPT, RUN_OPTION_COUNT };
+enum { RUN_SIZE, RUN_TASKS, RUN_REPEAT, RUN_SEED, RUN_SHADOW, RUN_STDIN, RUN_QUIET, RUN_RECEIPT, RUN_OPTION_COUNT };
 
 struct run {
     struct cli_session session;

@@ -43,6 +43,8 @@ static enum cli_exit tasks_make(struct trial *trial) {
         trial->made++;
         bytes_count(trial, example);
         status = svmx_batch_add(trial->batch, trial->run->op.id, example->args, example->arg_count);
+        if (status == SVMX_OK && trial->shadow)
+            status = svmx_batch_add(trial->shadow, trial->run->op.id, example->args, example->arg_count);
         if (status != SVMX_OK) return cli_session_failed("svmx_batch_add", status, svmx_batch_error(trial->batch));
     }
     return CLI_OK;
@@ -63,7 +65,8 @@ static enum cli_exit run_once(struct trial *trial, uint64_t *ns) {
     status = svmx_run(trial->batch);
     *ns = now_ns() - start;
     if (status != SVMX_OK) return cli_session_failed(trial->run->op.name, status, svmx_batch_error(trial->batch));
-    return run_answer_read(trial->run, trial->batch, &trial->answer);
+    const enum cli_exit code = run_answer_read(trial->run, trial->batch, &trial->answer);
+    return code == CLI_OK && trial->shadow ? trial_shadow(trial) : code;
 }
 
 static int by_size(const void *a, const void *b) {
@@ -125,6 +128,8 @@ static enum cli_exit outputs_hash(struct trial *trial) {
 
 static enum cli_exit trial_run(struct trial *trial) {
     enum svmx_status status = svmx_batch_create(trial->run->session.executor, &trial->batch);
+    if (status == SVMX_OK && trial->run->args->own[RUN_SHADOW].given)
+        status = svmx_batch_create(trial->run->session.executor, &trial->shadow);
     if (status != SVMX_OK) return cli_session_failed("svmx_batch_create", status, "");
     enum cli_exit code = tasks_make(trial);
     if (code == CLI_OK) code = runs_time(trial);
@@ -134,6 +139,7 @@ static enum cli_exit trial_run(struct trial *trial) {
 
 static void trial_free(struct trial *trial) {
     svmx_batch_destroy(trial->batch);
+    svmx_batch_destroy(trial->shadow);
     for (uint32_t i = 0; i < trial->made; i++) svmx_example_destroy(&trial->examples[i]);
     free(trial->examples);
     free(trial->times_ns);

@@ -219,6 +219,14 @@ struct cli_text cli_device_plain(const struct svmx_device *device) {
     return words;
 }
 
+struct cli_text cli_flags_label(uint32_t flags) {
+    struct cli_text words;
+    const bool driver = flags & SVMX_DEVICE_SHARES_CORES && !(flags & SVMX_DEVICE_HOST_MEMORY);
+    snprintf(words.line, sizeof words.line, "%s%s", driver ? " [CPU DEVICE]" : "",
+             flags & SVMX_DEVICE_TEST ? " [TEST DEVICE]" : "");
+    return words;
+}
+
 struct cli_device_label cli_device_label(const struct svmx_device *device) {
     struct cli_device_label label;
     bool variant = *device->variant != '\0';

@@ -61,6 +61,9 @@ bool cli_device_behind_driver(const struct svmx_device *device);
 /* " [CPU DEVICE]" (a CPU behind a driver), " [MODELLED]", " [TEST DEVICE]", as far as they are true; "" of most devices. */
 struct cli_text cli_device_plain(const struct svmx_device *device);
 
+/* The first and the last of these, of a device of which only its flags are known. */
+struct cli_text cli_flags_label(uint32_t flags);
+
 /* A device in one line: "simd: AMD EPYC, 2 threads (avx512)", with these labels. */
 struct cli_device_label {
     char line[256];

@@ -15,12 +15,17 @@ struct trial {
     struct svmx_example *examples; /* `made` of them */
     uint32_t made;
     svmx_batch_t *batch;
+    svmx_batch_t *shadow;         /* the same tasks once more, for --shadow; else NULL */
     uint64_t bytes_in, bytes_out; /* of all tasks, as named by the arguments */
     uint64_t runs;                /* so far: the tag of the last one */
     uint64_t first_ns, *times_ns; /* `repeat` times, sorted */
     struct run_answer answer;
     char hash[65];
 };
+
+/* --shadow: runs the tasks again under the tag of the last run, on the device if the CPU had that, or the other way round, and
+ * writes the receipts. */
+enum cli_exit trial_shadow(struct trial *trial);
 
 /* Prints a trial that is done: text, JSON, or the hash alone. */
 void trial_print(const struct trial *trial);

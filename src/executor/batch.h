@@ -159,6 +159,8 @@ struct svmx__part {
     enum svmx_status status;
     bool compared;       /* with a run elsewhere, and found to be right */
     uint64_t compare_ns; /* what that took */
+    uint64_t shadow_ns;  /* what the other one took, if it is a device that work is routed to, and right; else 0 */
+    uint32_t shadow;     /* which that is */
 
     /* outputs in the library's memory, until the batch is reset or armed again */
     struct svmx__staging *library;

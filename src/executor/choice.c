@@ -9,6 +9,18 @@
 
 static void add(_Atomic uint64_t *sum, uint64_t ns) { atomic_fetch_add_explicit(sum, ns, memory_order_relaxed); }
 
+/* ---- prices ------------------------------------------------------------------------------------------------------- */
+
+static uint16_t share_of(double part_ns, double whole_ns) {
+    return part_ns > 0 && whole_ns > 0 ? (uint16_t)(part_ns / whole_ns * SVMX__WHOLE) : 0;
+}
+
+struct svmx__price svmx__price_of(double ns, double setup_ns, double transfer_ns, double compute_ns) {
+    const double sum = setup_ns + transfer_ns + compute_ns;
+    return (struct svmx__price){
+        .ns = (float)ns, .setup = share_of(setup_ns, sum), .transfer = share_of(transfer_ns, sum)};
+}
+
 /* ---- choosing ---------------------------------------------------------------------------------------------------- */
 
 /* May the device that is to be tried have this one? Whoever takes it out of the line does it. */
@@ -23,9 +35,11 @@ static bool take_probe(struct svmx__choices *choices, const struct svmx__questio
     if (svmx__backlog_ns(choices, probe - 1) > 0) return false; /* it would measure the wait */
     if (!atomic_compare_exchange_strong_explicit(&line->probe, &probe, 0, memory_order_relaxed, memory_order_relaxed))
         return false;
-    const float known_ns = svmx__float_of(&line->cost[svmx__get(&line->incumbent)]),
+    const float known_ns = svmx__price_at(&line->price[svmx__get(&line->incumbent)]).ns,
                 incumbent_ns = known_ns > 0 ? known_ns : (float)question->hint_ns;
-    svmx__answer_set(answer, probe - 1, SVMX__WHY_PROBE, incumbent_ns + loss);
+    struct svmx__price price = svmx__price_at(&line->probe_price);
+    price.ns = incumbent_ns + loss; /* no less: what it waits for may be more */
+    svmx__answer_set(answer, probe - 1, SVMX__WHY_PROBE, price);
     answer->incumbent_ns = incumbent_ns;
     answer->reserved_ns = loss;
     add(&choices->probe_ns, (uint64_t)loss);
@@ -47,21 +61,21 @@ static void take_best(const struct svmx__choices *choices, const struct svmx__qu
     const uint32_t incumbent = svmx__get(&line->incumbent);
     const bool may = svmx__is_in(question->allowed, incumbent);
     const uint32_t best = may ? incumbent : question->fallback;
-    const float cost = svmx__float_of(&line->cost[best]);
-    svmx__answer_set(answer, best, SVMX__WHY_BEST, cost);
+    const struct svmx__price price = svmx__price_at(&line->price[best]);
+    svmx__answer_set(answer, best, SVMX__WHY_BEST, price);
     const float backlog = note_wait(choices, best, answer);
     if (may && backlog <= 0) return; /* the table has compared the costs already */
-    float bound = (backlog + cost) * (float)choices->margin;
+    float bound = (backlog + price.ns) * (float)choices->margin;
     for (uint32_t mask = question->allowed; mask; mask &= mask - 1) {
         const uint32_t d = (uint32_t)__builtin_ctz(mask);
-        const float of_d = svmx__float_of(&line->cost[d]);
-        if (d == best || of_d <= 0) continue;
-        const float finish = note_wait(choices, d, answer) + of_d;
+        const struct svmx__price of_d = svmx__price_at(&line->price[d]);
+        if (d == best || of_d.ns <= 0) continue;
+        const float finish = note_wait(choices, d, answer) + of_d.ns;
         if (finish >= bound) continue;
         bound = finish;
         answer->device = d;
         answer->why = may ? SVMX__WHY_BACKLOG : SVMX__WHY_BEST;
-        answer->expected_ns = of_d;
+        svmx__answer_expect(answer, of_d);
     }
 }
 
@@ -83,10 +97,11 @@ static __attribute__((noinline)) void weigh(struct svmx__choices *choices, const
     struct svmx__line *line = svmx__line_find(choices, question->op, cell);
     if (!line) line = make_line(choices, question, cell);
     if (!line) {
-        svmx__answer_set(answer, question->fallback, SVMX__WHY_ONLY, 0);
+        svmx__answer_set(answer, question->fallback, SVMX__WHY_ONLY, (struct svmx__price){0});
     } else if ((question->allowed & (question->allowed - 1)) == 0) {
         const uint32_t only = (uint32_t)__builtin_ctz(question->allowed);
-        svmx__answer_set(answer, only, SVMX__WHY_ONLY, svmx__float_of(&line->cost[only]));
+        svmx__answer_set(answer, only, SVMX__WHY_ONLY, svmx__price_at(&line->price[only]));
+        (void)note_wait(choices, only, answer);
     } else if (!svmx__get(&line->probe) || !take_probe(choices, question, line, answer)) {
         take_best(choices, question, line, answer);
     }
@@ -197,6 +212,6 @@ void svmx__choices_fini(struct svmx__choices *choices) {
 uint32_t svmx__choices_look(const struct svmx__choices *choices, uint32_t op, const struct svmx__load *load,
                             uint32_t count, float *cost_ns) {
     const struct svmx__line *line = svmx__line_find(choices, op, svmx__cell_of(load->units, load->work));
-    for (uint32_t d = 0; d < count; d++) cost_ns[d] = line ? svmx__float_of(&line->cost[d]) : 0;
+    for (uint32_t d = 0; d < count; d++) cost_ns[d] = line ? svmx__price_at(&line->price[d]).ns : 0;
     return line ? svmx__get(&line->incumbent) : UINT32_MAX;
 }

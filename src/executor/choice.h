@@ -66,10 +66,19 @@ enum svmx__why {
     SVMX__WHY_PROBE = 4    /* to learn what it takes there */
 };
 
+/* What a launch is expected to take, and how that is made up: small enough for one word of the table, so that the parts in a
+ * receipt are those that were predicted when the choice was made. */
+struct svmx__price {
+    float ns;                 /* 0: nothing is known */
+    uint16_t setup, transfer; /* their shares of ns, of SVMX__WHOLE; the rest is computing */
+};
+enum { SVMX__WHOLE = UINT16_MAX };
+
 struct svmx__answer {
     uint32_t device;
     uint32_t why;                /* enum svmx__why */
     float expected_ns;           /* of the launch; 0: nothing is known */
+    uint16_t setup, transfer;    /* of that, as in a price */
     float incumbent_ns;          /* what the incumbent would take; of a probe */
     float reserved_ns;           /* of the time for trying; of a probe */
     uint32_t waiting;            /* bit d: device d had work before this, ... */
@@ -84,11 +93,18 @@ static inline uint32_t svmx__fallback_of(uint32_t allowed, uint32_t cpus) {
     return first ? (uint32_t)__builtin_ctz(first) : 0;
 }
 
+static inline void svmx__answer_expect(struct svmx__answer *answer, struct svmx__price price) {
+    answer->expected_ns = price.ns;
+    answer->setup = price.setup;
+    answer->transfer = price.transfer;
+}
+
 /* An answer that nothing was asked for. */
-static inline void svmx__answer_set(struct svmx__answer *answer, uint32_t device, uint32_t why, float expected_ns) {
+static inline void svmx__answer_set(struct svmx__answer *answer, uint32_t device, uint32_t why,
+                                    struct svmx__price price) {
     answer->device = device;
     answer->why = why;
-    answer->expected_ns = expected_ns;
+    svmx__answer_expect(answer, price);
     answer->incumbent_ns = answer->reserved_ns = 0;
     answer->waiting = 0;
 }
@@ -116,6 +132,9 @@ void svmx__uncharge(struct svmx__choices *choices, const struct svmx__answer *an
  * anew. `ns` is what it took; `sample` is NULL for one that is not learned from: it failed, or was left out. */
 void svmx__told(struct svmx__choices *choices, const struct svmx__question *question, const struct svmx__answer *answer,
                 uint64_t ns, const struct svmx__sample *sample);
+
+/* A cost as a price. Medians of parts need not sum up to the median of the whole: their proportion counts. */
+struct svmx__price svmx__price_of(double ns, double setup_ns, double transfer_ns, double compute_ns);
 
 /* The costs of the first `count` devices in the line of a question: of those that are not known 0. Returns the incumbent;
  * UINT32_MAX: no line yet. */

@@ -151,7 +151,7 @@ enum svmx_status svmx__collect(struct svmx__part *part, enum svmx_status so_far)
     part->done_ns = svmx__clock_ns();
     if (part->windowed) part->device->window.over_ns = part->done_ns;
     part->compared = false;
-    part->compare_ns = 0;
+    part->compare_ns = part->shadow_ns = 0;
     if (status == SVMX_OK && !part->device->host_memory) status = svmx__guard_check(part);
     if (status == SVMX_OK && is_to_compare(part)) status = svmx__compare(part);
     if (status == SVMX_OK && part->stretched)

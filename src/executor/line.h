@@ -17,10 +17,11 @@ enum { SVMX__FEW = 3 };
 /* Of one cell of one operation. All are relaxed: each number stands for itself, and an old one is an answer of a moment
  * ago. */
 struct svmx__line {
-    _Atomic uint32_t cost[SVMX__ROUTED]; /* ns, a float; 0: not known */
+    _Atomic uint64_t price[SVMX__ROUTED]; /* a struct svmx__price; 0: not known */
     _Atomic uint32_t incumbent;
     _Atomic uint32_t probe;                 /* 1 + the device to try; 0: none */
     _Atomic uint32_t probe_loss;            /* what that may cost, ns, a float */
+    _Atomic uint64_t probe_price;           /* what it is thought to take there, if only by a guess */
     _Atomic uint32_t turn;                  /* samples so far */
     _Atomic uint32_t look_at;               /* the turn in which to look at all devices again */
     _Atomic uint32_t news;                  /* those of the table when it did so last */
@@ -44,6 +45,20 @@ static inline float svmx__float_of(const _Atomic uint32_t *bits) {
     float value;
     memcpy(&value, &now, sizeof value);
     return value;
+}
+
+static inline struct svmx__price svmx__price_at(const _Atomic uint64_t *word) {
+    const uint64_t now = atomic_load_explicit(word, memory_order_relaxed);
+    struct svmx__price price;
+    _Static_assert(sizeof price == sizeof now, "a price is one word");
+    memcpy(&price, &now, sizeof price);
+    return price;
+}
+
+static inline void svmx__price_put(_Atomic uint64_t *word, struct svmx__price price) {
+    uint64_t now;
+    memcpy(&now, &price, sizeof now);
+    atomic_store_explicit(word, now, memory_order_relaxed);
 }
 
 static inline uint32_t svmx__get(const _Atomic uint32_t *word) {
@@ -70,7 +85,7 @@ static inline bool svmx__choose_settled(const struct svmx__choices *choices, con
     const uint32_t incumbent = svmx__get(&line->incumbent), allowed = question->allowed;
     if (svmx__get(&line->probe) || !svmx__is_in(allowed, incumbent) || (allowed & (allowed - 1)) == 0) return false;
     if (atomic_load_explicit(&choices->backlog_ns[choices->queue[incumbent]], memory_order_relaxed)) return false;
-    svmx__answer_set(answer, incumbent, SVMX__WHY_BEST, svmx__float_of(&line->cost[incumbent]));
+    svmx__answer_set(answer, incumbent, SVMX__WHY_BEST, svmx__price_at(&line->price[incumbent]));
     return true;
 }
 

@@ -36,6 +36,7 @@ enum field {
     CONTENDED,
     FAILED,
     MODELLED,
+    TEST,
     SHADOW,
     VERDICT, /* of candidates only, as what follows */
     BACKLOG_NS,
@@ -66,6 +67,7 @@ static const char *const names[FIELDS] = {[OPERATION] = "operation",
                                           [CONTENDED] = "contended",
                                           [FAILED] = "failed",
                                           [MODELLED] = "modelled",
+                                          [TEST] = "test",
                                           [SHADOW] = "shadow",
                                           [VERDICT] = "verdict",
                                           [BACKLOG_NS] = "backlog_ns",
@@ -74,7 +76,7 @@ static const char *const names[FIELDS] = {[OPERATION] = "operation",
 /* A candidate, or the run of another device in its shadow, before it is known which device that is. */
 struct other {
     struct svmx__log_device device;
-    uint32_t verdict;
+    uint32_t verdict, seen; /* bit f: it has field f */
     uint64_t backlog_ns, ns;
 };
 enum { MOST = SVMX__ROUTED };
@@ -132,6 +134,7 @@ static bool read_device(struct line *line, enum field field, struct svmx__log_de
     case NAME: return svmx__json_text(&line->json, device->name, sizeof device->name);
     case PLACE: return read_word(line, field, svmx__place_number, &device->place);
     case MODELLED: return svmx__json_bool(&line->json, &device->modelled);
+    case TEST: return svmx__json_bool(&line->json, &device->test);
     default: return svmx__json_skip(&line->json);
     }
 }
@@ -155,6 +158,7 @@ static bool read_other(struct line *line, uint32_t wanted, struct other *other) 
         }
         if (!read) return false;
     }
+    other->seen = seen;
     return !line->json.error && !misses(line, seen, wanted);
 }
 
@@ -223,6 +227,7 @@ static bool find_device(struct svmx__log_text *log, struct line *line, const str
         struct svmx__log_device *known = &log->devices[*number];
         if (!is_same(known, device)) continue;
         known->modelled = known->modelled || device->modelled;
+        known->test = known->test || device->test;
         return true;
     }
     if (log->device_count == SVMX__ROUTED) {
@@ -256,15 +261,21 @@ static bool take_candidates(struct svmx__log_text *log, struct line *line, struc
     return true;
 }
 
-/* The device of the line, or a candidate of it, by its number there. */
+/* Who it was: by all that tells a device apart, or a candidate of the line by its number there. NULL: nobody. */
+static const struct svmx__log_device *shadow_of(const struct line *line, const struct other *shadow) {
+    const uint32_t whole = BIT(BACKEND) | BIT(NAME) | BIT(PLACE);
+    if ((shadow->seen & whole) == whole) return &shadow->device;
+    for (uint32_t i = 0; i < line->candidate_count; i++)
+        if (line->candidates[i].device.number == shadow->device.number) return &line->candidates[i].device;
+    return NULL;
+}
+
 static bool take_shadow(struct svmx__log_text *log, struct line *line, const struct other *shadow,
                         struct svmx__recorded *to) {
-    const struct svmx__log_device *found = NULL;
+    const struct svmx__log_device *found = shadow_of(line, shadow);
     uint32_t device;
-    for (uint32_t i = 0; i < line->candidate_count && !found; i++)
-        if (line->candidates[i].device.number == shadow->device.number) found = &line->candidates[i].device;
     if (!found || !shadow->ns || is_too_much(shadow->ns) || is_same(found, &line->device)) {
-        svmx__say(line->why, "a shadow run must be of another candidate, with a time");
+        svmx__say(line->why, "a shadow run must be of another device, with a time");
         return false;
     }
     if (!find_device(log, line, found, &device)) return false;

@@ -20,7 +20,7 @@ struct svmx__log_device {
     uint64_t number;
     char backend[32], name[64];
     uint32_t place; /* enum svmx__seat */
-    bool modelled;
+    bool modelled, test;
 };
 
 /* One line. */

@@ -93,10 +93,12 @@ static void take_over(struct svmx__part *part, const struct svmx__part *sliced) 
     part->readbacks += sliced->readbacks;
     part->copied_bytes = sliced->copied_bytes; /* counted on from that of the whole */
     part->compared &= sliced->compared;
+    part->shadow_ns += sliced->shadow_ns;
     part->timing.copy_in_ns += sliced->timing.copy_in_ns;
     part->timing.compute_ns += sliced->timing.compute_ns;
     part->timing.copy_out_ns += sliced->timing.copy_out_ns;
-    part->done_ns = sliced->done_ns;
+    part->done_ns = sliced->done_ns - part->compare_ns; /* comparing those before it took no time of the device */
+    part->compare_ns += sliced->compare_ns;
     memcpy(part->reason, sliced->reason, sizeof part->reason);
 }
 
@@ -112,15 +114,22 @@ static enum svmx_status run_pieces(struct svmx__part *part, uint32_t count) {
     room.units = (uint64_t *)(void *)(room.slots + rows);
     enum svmx_status status = SVMX_OK;
     part->compared = true; /* if each of them is */
+    part->compare_ns = part->shadow_ns = 0;
+    bool shadowed = true; /* if each of them is, by the same device */
     part->timing = (struct svmx_timing){.size = sizeof part->timing};
     for (uint32_t i = 0; i < count && status == SVMX_OK; i++) {
         struct svmx__part sliced = slice(part, i, count, room);
         status = run_at_once(&sliced);
-        if (i == 0) first_ns = sliced.dispatch_ns;
+        if (i == 0) {
+            first_ns = sliced.dispatch_ns;
+            part->shadow = sliced.shadow;
+        }
+        shadowed = shadowed && sliced.shadow_ns && sliced.shadow == part->shadow;
         take_over(part, &sliced);
         part->pipeline = sliced.pipeline;
     }
     part->dispatch_ns = first_ns;
+    if (!shadowed) part->shadow_ns = 0;
     if (status != SVMX_OK) {
         part->launches = launches;
         part->readbacks = readbacks;

@@ -51,6 +51,10 @@ static bool is_due(const struct svmx__choices *choices, struct svmx__line *line,
     return (double)(turn - svmx__get(&line->tried[device])) >= interval_of(choices, cost, incumbent_ns);
 }
 
+static struct svmx__price price_of(const struct svmx__cost *cost) {
+    return svmx__price_of(cost->ns, cost->setup_ns, cost->transfer_ns, cost->compute_ns);
+}
+
 /* The cheapest device to try among those that are due. */
 static void publish_probe(const struct svmx__choices *choices, const struct svmx__question *question,
                           struct svmx__line *line, const struct svmx__cost *costs, double incumbent_ns) {
@@ -65,6 +69,7 @@ static void publish_probe(const struct svmx__choices *choices, const struct svmx
         least = loss;
     }
     svmx__set(&line->probe_loss, svmx__bits_of((float)least));
+    svmx__price_put(&line->probe_price, probe ? price_of(&costs[probe - 1]) : (struct svmx__price){0});
     svmx__set(&line->probe, probe);
 }
 
@@ -102,7 +107,8 @@ static void publish(struct svmx__choices *choices, const struct svmx__question *
     const uint32_t turn = svmx__get(&line->turn);
     ask_model(choices, question, costs);
     for (uint32_t d = 0; d < choices->model->device_count; d++)
-        svmx__set(&line->cost[d], costs[d].kind == SVMX__GUESSED ? 0 : svmx__bits_of((float)costs[d].ns));
+        svmx__price_put(&line->price[d],
+                        costs[d].kind == SVMX__GUESSED ? (struct svmx__price){0} : price_of(&costs[d]));
     const uint32_t before = svmx__get(&line->incumbent), incumbent = next_incumbent(choices, question, before, costs);
     svmx__set(&line->incumbent, incumbent);
     if (incumbent != before && turn) /* before the first sample it is no change */
@@ -115,9 +121,9 @@ static void publish(struct svmx__choices *choices, const struct svmx__question *
 
 /* Is somebody else better than the incumbent, by what the line says? */
 static bool is_beaten(const struct svmx__choices *choices, const struct svmx__line *line, uint32_t incumbent) {
-    const float bound = (float)choices->margin * svmx__float_of(&line->cost[incumbent]);
+    const float bound = (float)choices->margin * svmx__price_at(&line->price[incumbent]).ns;
     for (uint32_t d = 0; d < choices->model->device_count; d++) {
-        const float cost = svmx__float_of(&line->cost[d]);
+        const float cost = svmx__price_at(&line->price[d]).ns;
         if (cost > 0 && cost < bound) return true;
     }
     return false;
@@ -132,10 +138,10 @@ void svmx__line_told(struct svmx__choices *choices, const struct svmx__question 
     if (!line) return;
     struct svmx__cost cost;
     const uint32_t turn = svmx__get(&line->turn) + 1, incumbent = svmx__get(&line->incumbent);
-    const bool was_known = svmx__get(&line->cost[device]) != 0;
+    const bool was_known = svmx__price_at(&line->price[device]).ns > 0;
     svmx__set(&line->turn, turn);
     svmx__model_cost(choices->model, question->op, device, &question->load, &cost);
-    svmx__set(&line->cost[device], svmx__bits_of((float)cost.ns));
+    svmx__price_put(&line->price[device], price_of(&cost));
     if (cost.samples <= SVMX__FEW) atomic_fetch_add_explicit(&choices->news, 1, memory_order_relaxed);
     if (!was_known || was_probe || turn >= svmx__get(&line->look_at) ||
         svmx__get(&line->news) != svmx__get(&choices->news) || is_beaten(choices, line, incumbent))

@@ -153,6 +153,12 @@ void svmx__receipt_write(struct svmx__part *part, bool learned, const struct svm
     trail->readbacks = part->readbacks;
     trail->gathered = part->gathered;
     trail->expected_ns = part->answer.expected_ns;
+    trail->expected_setup = part->answer.setup;
+    trail->expected_transfer = part->answer.transfer;
+    trail->expected_wait_ns =
+        svmx__is_in(part->answer.waiting, part->answer.device) ? part->answer.wait_ns[part->answer.device] : 0;
+    trail->shadow_ns = part->compared ? part->shadow_ns : 0;
+    trail->shadow = (uint8_t)part->shadow;
     trail->why = (uint8_t)part->answer.why;
     trail->policy = (uint8_t)part->policy;
     trail->learned = learned;

@@ -65,6 +65,7 @@ static void add_device(struct line *line, const struct svmx__device *device) {
     add_text(line, "name", device->info.name);
     add_text(line, "place", svmx__place_word(svmx__device_place(&device->info)));
     add_bool(line, "modelled", device->info.kind == SVMX_DEVICE_MODEL);
+    add_bool(line, "test", device->info.flags & SVMX_DEVICE_TEST);
 }
 
 static void add_choice(struct line *line, const struct svmx_executor *executor, const struct svmx_receipt *receipt) {
@@ -99,6 +100,10 @@ static void add_times(struct line *line, const struct svmx_receipt *receipt) {
     add_bool(line, "stretch", receipt->flags & SVMX_RECEIPT_STRETCH);
     add_bool(line, "compared", receipt->flags & SVMX_RECEIPT_COMPARED);
     add_number(line, "expected_ns", receipt->expected_ns);
+    add_number(line, "expected_setup_ns", receipt->expected_setup_ns);
+    add_number(line, "expected_transfer_ns", receipt->expected_transfer_ns);
+    add_number(line, "expected_compute_ns", receipt->expected_compute_ns);
+    add_number(line, "expected_wait_ns", receipt->expected_wait_ns);
     add_number(line, "setup_ns", receipt->setup_ns);
     add_number(line, "transfer_ns", receipt->transfer_ns);
     add_number(line, "compute_ns", receipt->compute_ns);
@@ -109,6 +114,17 @@ static void add_times(struct line *line, const struct svmx_receipt *receipt) {
     add_number(line, "run_ns", receipt->run_ns);
     add_number(line, "collect_ns", receipt->collect_ns);
     add(line, "\"result_hash\":\"%016" PRIx64 "\",", receipt->result_hash);
+}
+
+/* Written whole, since it need not be among the candidates. */
+static void add_shadow(struct line *line, const struct svmx_executor *executor, const struct svmx_receipt *receipt) {
+    add(line, "\"shadow\":[");
+    if (receipt->shadow_ns) {
+        add(line, "{");
+        add_device(line, &executor->devices[receipt->shadow_device]);
+        add(line, "\"ns\":%" PRIu64 "}", receipt->shadow_ns);
+    }
+    add(line, "],");
 }
 
 static void add_candidates(struct line *line, const struct svmx_executor *executor,
@@ -141,6 +157,7 @@ static bool is_of(const struct svmx_executor *executor, const struct svmx_receip
     enum { CANDIDATES = sizeof receipt->candidates / sizeof *receipt->candidates };
     if (receipt->op >= SVMX__OP_LIMIT || !svmx__operations_by_id(executor->operations, receipt->op)) return false;
     if (receipt->device >= executor->device_count || receipt->candidate_count > CANDIDATES) return false;
+    if (receipt->shadow_ns && receipt->shadow_device >= executor->device_count) return false;
     for (uint32_t i = 0; i < receipt->candidate_count; i++)
         if (receipt->candidates[i].device >= executor->device_count) return false;
     return true;
@@ -161,6 +178,7 @@ enum svmx_status svmx_receipt_json(const svmx_executor_t *executor, const struct
     add_choice(&line, executor, &receipt);
     add_sizes(&line, &receipt);
     add_times(&line, &receipt);
+    add_shadow(&line, executor, &receipt);
     add_candidates(&line, executor, &receipt);
     if (line.used >= sizeof whole || line.used >= bytes) return SVMX_ERR_OVERFLOW;
     memcpy(text, whole, line.used);

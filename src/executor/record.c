@@ -58,6 +58,16 @@ enum svmx_status svmx__records_get(struct svmx__records *records, uint64_t numbe
     return status;
 }
 
+/* What was predicted, in its parts: whole ns, and together what the whole is. */
+static void tell_expected(const struct svmx__trail *trail, struct svmx_receipt *receipt) {
+    const double whole = (double)trail->expected_ns / UINT16_MAX;
+    receipt->expected_ns = (uint64_t)trail->expected_ns;
+    receipt->expected_setup_ns = (uint64_t)(whole * trail->expected_setup);
+    receipt->expected_transfer_ns = (uint64_t)(whole * trail->expected_transfer);
+    receipt->expected_compute_ns = receipt->expected_ns - receipt->expected_setup_ns - receipt->expected_transfer_ns;
+    receipt->expected_wait_ns = (uint64_t)trail->expected_wait_ns;
+}
+
 void svmx__trail_tell(const struct svmx__trail *trail, const char *reason, struct svmx_receipt *receipt) {
     *receipt = (struct svmx_receipt){.size = sizeof *receipt,
                                      .tag = trail->tag,
@@ -81,7 +91,6 @@ void svmx__trail_tell(const struct svmx__trail *trail, const char *reason, struc
                                      .work = trail->work,
                                      .policy = trail->policy,
                                      .learned = trail->learned,
-                                     .expected_ns = (uint64_t)trail->expected_ns,
                                      .setup_ns = trail->setup_ns,
                                      .transfer_ns = trail->transfer_ns,
                                      .compute_ns = trail->compute_ns,
@@ -91,7 +100,10 @@ void svmx__trail_tell(const struct svmx__trail *trail, const char *reason, struc
                                      .upload_ns = trail->upload_ns,
                                      .device_ns = trail->device_ns,
                                      .readbacks = trail->readbacks,
-                                     .gathered = trail->gathered};
+                                     .gathered = trail->gathered,
+                                     .shadow_device = trail->shadow,
+                                     .shadow_ns = trail->shadow_ns};
+    tell_expected(trail, receipt);
     for (uint32_t i = 0; i < trail->candidate_count; i++)
         receipt->candidates[i] =
             (struct svmx_receipt_candidate){.device = i + 1u < trail->candidate_count ? i : trail->last_candidate,

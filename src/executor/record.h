@@ -19,12 +19,14 @@ struct svmx__trail {
     uint64_t number, tag, time_ns;
     uint64_t units, work, bucket, bytes_in, bytes_out, copied_bytes;
     uint64_t wait_ns, stage_ns, run_ns, collect_ns, setup_ns, transfer_ns, compute_ns;
-    uint64_t upload_ns, device_ns;
+    uint64_t upload_ns, device_ns, shadow_ns;
     uint64_t result_hash;
     uint32_t op, device, tasks, redone, launches, readbacks, gathered;
-    float expected_ns;
+    float expected_ns, expected_wait_ns;
+    uint16_t expected_setup, expected_transfer;           /* shares of expected_ns, as in struct svmx__price */
     uint8_t why, policy, learned, flags, candidate_count; /* flags: enum svmx_receipt_flags */
     uint8_t verdict[SVMX__CANDIDATES];                    /* enum svmx_verdict, of the first devices, but for: */
+    uint8_t shadow;                                       /* the device of shadow_ns */
     uint8_t last_candidate; /* the device that the last one is: the chosen one, if that is none of the first */
     float cost_ns[SVMX__CANDIDATES], backlog_ns[SVMX__CANDIDATES];
     bool has_reason;

@@ -269,6 +269,11 @@ static enum svmx_status run_batch(struct replay *replay, const struct svmx__reco
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
+static uint32_t flags_of(const struct svmx__log_device *device) {
+    return (device->place == SVMX__ON_HOST ? SVMX_DEVICE_HOST_MEMORY : 0u) |
+           (device->place == SVMX__ON_CORES ? SVMX_DEVICE_SHARES_CORES : 0u) | (device->test ? SVMX_DEVICE_TEST : 0u);
+}
+
 static void start(struct replay *replay, const struct svmx_replay_options *options) {
     struct svmx__model_device devices[SVMX__ROUTED];
     for (uint32_t d = 0; d < replay->log.device_count; d++) {
@@ -279,6 +284,7 @@ static void start(struct replay *replay, const struct svmx_replay_options *optio
         memcpy(to->name, from->name, sizeof to->name);
         to->number = (uint32_t)from->number;
         to->modelled = from->modelled;
+        to->flags = flags_of(from);
     }
     svmx__model_init(&replay->model, devices, replay->log.device_count);
     svmx__choices_init(&replay->choices, &replay->model, 0); /* backlogs of the log stand for themselves */

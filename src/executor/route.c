@@ -67,15 +67,18 @@ static uint32_t first_of(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); 
 /* What is kept out of the way of most parts: with no call on it that way needs no registers saved. */
 #define APART __attribute__((noinline))
 
+/* What is expected where nothing is asked. */
+static const struct svmx__price unknown = {.ns = 0};
+
 /* Asks the table. */
 static void ask(struct svmx_executor *executor, struct svmx__part *part) {
     part->chosen = part->policy != SVMX_POLICY_ORDER && executor->routed > 1;
     if (part->chosen)
         svmx__choose(&executor->choices, &part->question, &part->answer);
     else if (part->policy == SVMX_POLICY_ORDER)
-        svmx__answer_set(&part->answer, first_of(part->question.allowed), SVMX_WHY_ORDER, 0);
+        svmx__answer_set(&part->answer, first_of(part->question.allowed), SVMX_WHY_ORDER, unknown);
     else
-        svmx__answer_set(&part->answer, part->question.fallback, SVMX_WHY_ONLY, 0);
+        svmx__answer_set(&part->answer, part->question.fallback, SVMX_WHY_ONLY, unknown);
 }
 
 /* Asks the table for one of the devices in a mask. */
@@ -105,7 +108,7 @@ APART static void choose_meanwhile(struct svmx_executor *executor, struct svmx__
 /* No device may, or none does: the reference code does it, unless the user wants a GPU or nothing. */
 APART static void choose_reference(struct svmx_executor *executor, struct svmx__part *part) {
     part->device = svmx__reference_of(executor);
-    svmx__answer_set(&part->answer, part->device->id, SVMX_WHY_ONLY, 0);
+    svmx__answer_set(&part->answer, part->device->id, SVMX_WHY_ONLY, unknown);
     part->refused = part->policy == SVMX_POLICY_GPU;
     if (!part->refused) return;
     part->status = SVMX_ERR_UNSUPPORTED;
@@ -177,7 +180,7 @@ APART static void route_at_length(struct svmx__part *part) {
 /* Whoever is asked first where there is but one. */
 static inline bool answer_only(const struct svmx_executor *executor, uint32_t serving, struct svmx__answer *answer) {
     if (executor->routed > 1 || serving != 1) return false;
-    svmx__answer_set(answer, 0, SVMX_WHY_ONLY, 0);
+    svmx__answer_set(answer, 0, SVMX_WHY_ONLY, unknown);
     return true;
 }
 

@@ -75,7 +75,8 @@ struct sum {
 struct offer {
     uint32_t device, to;
     double together_ns, saved_ns;
-    bool ready; /* all pipelines are there */
+    double setup_ns, compute_ns; /* of together_ns; the rest is copying */
+    bool ready;                  /* all pipelines are there */
 };
 
 /* The least of what those who may have it are known to take; 0: nothing is. */
@@ -218,6 +219,8 @@ static bool weigh_on(struct svmx_batch *batch, uint32_t device, uint32_t end, st
         if (level + 1 - batch->level < levels_worth(batch)) continue;
         offer.to = level + 1;
         offer.together_ns = together_ns(&sum, level + 1 == batch->level_count, resident);
+        offer.setup_ns = sum.setup_ns;
+        offer.compute_ns = sum.compute_ns;
         const double finish_ns = offer.together_ns + (double)svmx__backlog_ns(choices, device);
         offer.saved_ns = sum.apart_ns - finish_ns;
         const bool worth_it = pays(batch, &sum, offer.together_ns, finish_ns);
@@ -316,6 +319,9 @@ static void keep_what_is_taken_behind(struct svmx_batch *batch) {
 
 static void join(struct svmx_batch *batch, const struct offer *offer) {
     struct svmx_executor *executor = batch->executor;
+    const double copying_ns = offer->together_ns - offer->setup_ns - offer->compute_ns;
+    const struct svmx__price of_all =
+        svmx__price_of(offer->together_ns, offer->setup_ns, copying_ns, offer->compute_ns);
     batch->stretch.from = batch->level;
     batch->stretch.to = batch->stretch.look_at = offer->to;
     for (uint32_t i = batch->level_start[batch->level]; i < batch->level_start[offer->to]; i++) {
@@ -329,7 +335,7 @@ static void join(struct svmx_batch *batch, const struct offer *offer) {
                          part->policy == SVMX_POLICY_ORDER               ? SVMX_WHY_ORDER
                          : part->fitting == UINT32_C(1) << offer->device ? SVMX_WHY_ONLY
                                                                          : SVMX_WHY_BEST,
-                         is_first ? (float)offer->together_ns : 0);
+                         is_first ? of_all : (struct svmx__price){0});
     }
     keep_what_is_taken_behind(batch);
 }

@@ -16,6 +16,7 @@ export SUPERVM_PROFILE
 . "$(dirname "$0")/command.sh"
 
 find_simd
+plugins=${SUPERVM_BACKEND_PATH:-}
 [ -e "$drivers/check.so" ] && check=yes || check=
 
 echo "# run --receipt"
@@ -26,10 +27,10 @@ lines "run --receipt: what was run" "$work/log" "[(r['operation'], r['tasks'], r
     [('sum_f32', 3, 'reference', 'host', i) for i in range(1, 6)] and all(r['bytes_in'] == 3 * 8192 and r['bytes_out'] == 12
     and r['redone'] == 0 and r['run_ns'] > 0 and r['time_ns'] > 10**18 and r['policy'] for r in l)
     and all(a['number'] < b['number'] and a['time_ns'] <= b['time_ns'] for a, b in zip(l, l[1:]))"
-lines "run --receipt: the fields, in their order" "$work/log" "all(list(r) == 'number time_ns tag operation device backend name place modelled driver policy why tasks units work '
+lines "run --receipt: the fields, in their order" "$work/log" "all(list(r) == 'number time_ns tag operation device backend name place modelled test driver policy why tasks units work '
     'bucket bytes_in bytes_out copied_bytes launches gathered redone reason learned first_use contended failed '
-    'fused stretch compared expected_ns setup_ns transfer_ns compute_ns upload_ns device_ns wait_ns stage_ns run_ns collect_ns '
-    'result_hash candidates'.split() for r in l)"
+    'fused stretch compared expected_ns expected_setup_ns expected_transfer_ns expected_compute_ns expected_wait_ns setup_ns transfer_ns compute_ns upload_ns device_ns wait_ns stage_ns run_ns collect_ns '
+    'result_hash shadow candidates'.split() for r in l)"
 call run sum_f32 --size 2K --repeat 2 --device none --receipt - -q
 exits 0 && [ "$(grep -c '^{"number":' "$work/out")" -eq 3 ] && [ "$(grep -Ec '^[0-9a-f]{64}$' "$work/out")" -eq 1 ]
 verdict "run --receipt -: on standard output, before the result" $?
@@ -152,6 +153,43 @@ verdict "replay of what run wrote" $?
 call replay "$work/log" --json
 json "replay --json" 0 "d['lines'] == d['batches'] == d['forced'] == 5 and d['bad_lines'] == d['compared'] == d['oracle_ns'] == 0
     and [(v['backend'], v['recorded'], v['chosen']) for v in d['devices']] == [('reference', 5, 5)]"
+
+echo "# replay of shadow runs"
+refused 2 "--shadow is for a log: give --receipt FILE, too" run sha256 --shadow
+refused 2 "--shadow is for made-up data" run sha256 --stdin --shadow --receipt "$work/none.log"
+call run sum_f32 --size 2K --device none --shadow --receipt "$work/none.log"
+exits 4 && err_has '--shadow' && err_has 'the policy is gpu'
+verdict "run --shadow without another device: an error" $?
+both_sides() { # WHO DEVICE: what verified launches, and shadow runs, tell of time
+    SUPERVM_VERIFY=full
+    export SUPERVM_VERIFY
+    call run keccak256 --size 256 --repeat 20 --backend "+simd,+$2,stop" --policy gpu --receipt "$work/verified.log"
+    exits 0
+    verdict "run with SUPERVM_VERIFY=full, $1" $?
+    unset SUPERVM_VERIFY
+    lines "receipts of verified launches have the time of simd, $1" "$work/verified.log" "len(l) == 21 and all(r['compared'] and
+    [(s['backend'], s['device'], s['place'], s['ns'] > 0) for s in r['shadow']] == [('simd', 0, 'host', True)] for r in l)"
+    call replay "$work/verified.log" --json
+    json "replay of them: time against the better of both, $1" 0 "d['batches'] == d['compared'] == 21 and d['bad_lines'] == d['shadows'] == 0
+    and 0 < d['oracle_ns'] <= d['compared_ns'] and d['oracle_ns'] <= d['compared_recorded_ns'] == d['recorded_ns']
+    and sorted(v['backend'] for v in d['devices']) == sorted(['simd', '$2'.split(':')[0]])"
+    call run keccak256 --size 256 --repeat 20 --backend "+simd,+$2,stop" --shadow --receipt "$work/shadow.log"
+    exits 0 && [ "$(wc -l <"$work/shadow.log")" -eq 42 ]
+    verdict "run --shadow writes both sides, $1" $?
+    lines "run --shadow: each tag once on either side, $1" "$work/shadow.log" "sorted((r['tag'], r['place'] == 'host') for r in l) ==
+    sorted((t, h) for t in range(1, 22) for h in (False, True))"
+    call replay "$work/shadow.log" --json
+    json "replay of them, $1" 0 "d['batches'] == d['shadows'] == d['compared'] == 21 and 0 < d['oracle_ns'] <= d['compared_ns']"
+    lines "predictions in parts, $1" "$work/shadow.log" "any(r['expected_ns'] for r in l) and all(r['expected_ns'] == r['expected_setup_ns'] +
+    r['expected_transfer_ns'] + r['expected_compute_ns'] for r in l)"
+}
+if [ $simd ] && [ $check ]; then
+    SUPERVM_BACKEND_PATH=$plugins:$drivers
+    both_sides "a test device" check:plain
+    SUPERVM_BACKEND_PATH=$drivers
+else
+    skip "shadow runs beside a test device" "no simd backend or no check plugin" 7
+fi
 
 # device NUMBER: the fields of one of two devices.
 device() {

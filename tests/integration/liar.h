@@ -9,8 +9,11 @@
 
 #include "fake.h"
 
+#include <time.h>
+
 /* What it adds to the first byte of each launch. */
 static _Atomic unsigned char liar_lies;
+static _Atomic unsigned liar_delay_ms; /* that each launch takes */
 static const struct svmx_host *liar_host;
 
 static enum svmx_status liar_device_info(void *self, uint32_t index, struct svmx_device_info *info) {
@@ -45,6 +48,8 @@ static void liar_pipeline_free(void *self, struct svmx_pipeline *pipeline) {
 static enum svmx_status liar_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
     (void)self;
     const struct svmx_dispatch *dispatch = &submission->list->commands[0].as.dispatch;
+    const unsigned delay_ms = liar_delay_ms;
+    if (delay_ms) (void)nanosleep(&(struct timespec){.tv_nsec = (long)delay_ms * 1000000}, NULL);
     for (uint32_t t = 0; t < dispatch->task_count; t++) {
         const struct svmx_slot *slots = dispatch->slots + (size_t)t * dispatch->slot_count;
         (void)liar_host->reference(liar_host, dispatch->pipeline->op, slots, dispatch->slot_count);

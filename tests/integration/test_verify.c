@@ -61,6 +61,70 @@ Test(verify, full_compares_every_launch_and_off_none) {
     close_clean(executor);
 }
 
+Test(verify, the_time_of_the_other_device_is_in_the_receipt) {
+    svmx_executor_t *executor = open_warm("full");
+    struct svmx_receipt receipt = run_trial(executor);
+    cr_assert_eq(receipt.device, FAKE);
+    cr_assert_gt(receipt.shadow_ns, 0);
+    cr_assert_eq(receipt.shadow_device, LIAR);
+    liar_lies = 1; /* it is the witness: what takes the time is wrong */
+    receipt = run_trial(executor);
+    cr_assert(receipt.flags & SVMX_RECEIPT_COMPARED);
+    cr_assert_eq(receipt.shadow_ns, 0, "the time of wrong bytes");
+    receipt = run_trial(executor); /* with the reference code for a witness: nothing is routed there */
+    cr_assert(receipt.flags & SVMX_RECEIPT_COMPARED);
+    cr_assert_eq(receipt.shadow_ns, 0);
+    close_clean(executor);
+    executor = open_warm("off");
+    cr_assert_eq(run_trial(executor).shadow_ns, 0);
+    close_clean(executor);
+}
+
+/* Of work that a device is expected to take long for, and gets in several submissions. Under the policy gpu, since the other one
+ * would be chosen for it. */
+Test(verify, several_submissions_have_the_time_of_all_and_none_of_comparing) {
+    enum { TASKS = 8, LONG_MS = 250, WITNESS_MS = 100 };
+    static struct trial trials[TASKS];
+    struct svmx_options options = fake_options();
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    svmx_batch_t *batch;
+    fake_start();
+    liar_lies = 0;
+    options.backends = "fake,liar,stop";
+    options.static_plugins = both;
+    options.static_plugin_count = 2;
+    options.timeout_ms = options.timeout_min_ms = 60000;
+    options.log = silent;
+    svmx_executor_t *executor = open_with(&options);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    cr_assert_eq(svmx_batch_set_policy(batch, SVMX_POLICY_GPU), SVMX_OK);
+    for (unsigned i = 0; i < TASKS; i++) {
+        trial_fill(&trials[i], i);
+        cr_assert_eq(trial_add(&trials[i], batch), SVMX_OK);
+    }
+    for (int i = 0; i < 12 && receipt.launches < 2; i++) {
+        cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
+        cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+        cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+        fake.delay_ms = LONG_MS; /* after the first, which proves its kernel */
+    }
+    cr_assert_gt(receipt.launches, 1, "never cut, although a launch takes %d ms", LONG_MS);
+    fake.delay_ms = 0;
+    liar_delay_ms = WITNESS_MS;
+    cr_assert_eq(svmx_batch_set_verify(batch, "full"), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    liar_delay_ms = 0;
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert(receipt.flags & SVMX_RECEIPT_COMPARED);
+    cr_assert_gt(receipt.launches, 1);
+    cr_assert_eq(receipt.shadow_device, LIAR);
+    cr_assert_geq(receipt.shadow_ns, receipt.launches * WITNESS_MS * 1000000u);
+    const uint64_t cost_ns = receipt.setup_ns + receipt.transfer_ns + receipt.compute_ns;
+    cr_assert_lt(cost_ns, receipt.shadow_ns / 4, "%u launches: %llu ns", receipt.launches, (unsigned long long)cost_ns);
+    svmx_batch_destroy(batch);
+    close_clean(executor);
+}
+
 Test(verify, a_sample_is_about_as_large_as_asked_for) {
     enum { RUNS = 400 };
     svmx_executor_t *executor = open_warm("sample:0.25");

@@ -85,6 +85,65 @@ Test(choice, the_fallback_answers_while_nothing_is_known) {
     cr_assert_eq(costs[CPU], 0);
 }
 
+/* The parts of an answer, in ns. */
+static void expect_parts(const struct svmx__answer *answer, double setup_ns, double transfer_ns) {
+    const double unit = (double)answer->expected_ns / SVMX__WHOLE;
+    cr_assert_float_eq(unit * answer->setup, setup_ns, 2 * unit, "setup %g", unit * answer->setup);
+    cr_assert_float_eq(unit * answer->transfer, transfer_ns, 2 * unit, "transfer %g", unit * answer->transfer);
+}
+
+Test(choice, an_answer_says_what_its_prediction_is_made_up_of) {
+    struct svmx__question question = question_of(1 << 20, BOTH);
+    const struct svmx__sample sample = {.setup_ns = 1000000, .transfer_ns = 3000000, .compute_ns = 4000000};
+    for (int i = 0; i < 8; i++) {
+        question.allowed = 1u << GPU;
+        const struct svmx__answer answer = ask(&question);
+        question.allowed = BOTH;
+        svmx__told(&choices, &question, &answer, 8000000, &sample);
+        takes_ns[CPU] = 80e6;
+        question.allowed = 1u << CPU;
+        (void)run(&question);
+    }
+    question.allowed = 1u << GPU;
+    struct svmx__answer answer = ask(&question);
+    cr_assert_eq(answer.why, SVMX__WHY_ONLY);
+    cr_assert_float_eq((double)answer.expected_ns, 8e6, 1);
+    expect_parts(&answer, 1e6, 3e6);
+    cr_assert_eq(answer.waiting, 0);
+    const struct svmx__answer behind = ask(&question);
+    cr_assert_eq(behind.waiting, 1u << GPU, "what the first has still to do is not told");
+    cr_assert_float_eq((double)behind.wait_ns[GPU], 8e6, 1);
+    svmx__uncharge(&choices, &behind, 0);
+    svmx__uncharge(&choices, &answer, 0);
+    question.allowed = BOTH;
+    answer = ask(&question);
+    cr_assert_eq(answer.why, SVMX__WHY_BEST);
+    cr_assert_eq(answer.device, GPU);
+    expect_parts(&answer, 1e6, 3e6);
+}
+
+/* 50 us to begin with, 12 bytes an item at 6 a ns, computing ten times as fast as the CPU. */
+Test(choice, of_a_device_that_was_never_tried_the_parts_are_those_of_the_guess) {
+    const struct svmx__question question = question_of(1 << 20, BOTH);
+    takes_ns[CPU] = 80e6;
+    cr_assert_eq(run(&question).device, CPU);
+    const struct svmx__answer answer = ask(&question);
+    cr_assert_eq(answer.why, SVMX__WHY_PROBE);
+    const double guess = 50000 + 2.0 * (1 << 20) + 8e6, scale = (double)answer.expected_ns / guess;
+    expect_parts(&answer, 50000 * scale, 2.0 * (1 << 20) * scale);
+}
+
+Test(choice, parts_are_in_proportion_whatever_their_sum_is) {
+    struct svmx__price price = svmx__price_of(100, 50, 50, 100); /* medians of parts that are twice the whole's */
+    cr_assert_eq(price.ns, 100);
+    cr_assert_eq(price.setup, SVMX__WHOLE / 4);
+    cr_assert_eq(price.transfer, SVMX__WHOLE / 4);
+    price = svmx__price_of(100, 0, 0, 0);
+    cr_assert(price.setup == 0 && price.transfer == 0);
+    price = svmx__price_of(100, 1, 0, 0);
+    cr_assert_eq(price.setup, SVMX__WHOLE);
+}
+
 Test(choice, a_device_that_may_be_faster_is_tried_as_soon_as_the_cpu_is_known) {
     const struct svmx__question question = question_of(1 << 20, BOTH);
     takes_ns[CPU] = 80e6;

@@ -35,6 +35,11 @@ static struct svmx_receipt full(void) {
         .policy = SVMX_POLICY_AUTO,
         .learned = 1,
         .expected_ns = 8,
+        .expected_setup_ns = 1,
+        .expected_transfer_ns = 2,
+        .expected_compute_ns = 5,
+        .expected_wait_ns = 16,
+        .shadow_ns = 17,
         .setup_ns = 9,
         .transfer_ns = 10,
         .compute_ns = 11,
@@ -64,26 +69,31 @@ Test(receipt_json, every_field_in_its_place) {
     (void)snprintf(
         expected, sizeof expected,
         "{\"number\":6,\"time_ns\":7,\"tag\":18446744073709551615,\"operation\":\"vec_add_f32\",\"device\":0,"
-        "\"backend\":\"reference\",\"name\":\"%s\",\"place\":\"host\",\"modelled\":false,\"driver\":\"%s\","
+        "\"backend\":\"reference\",\"name\":\"%s\",\"place\":\"host\",\"modelled\":false,\"test\":false,\"driver\":\"%"
+        "s\","
         "\"policy\":\"auto\",\"why\":\"best\",\"tasks\":2,\"units\":96,\"work\":97,\"bucket\":16384,\"bytes_in\":768,"
         "\"bytes_out\":384,\"copied_bytes\":5,\"launches\":1,\"gathered\":0,\"redone\":0,\"reason\":\"\",\"learned\":"
         "true,"
         "\"first_use\":false,\"contended\":true,\"failed\":false,\"fused\":false,\"stretch\":false,\"compared\":false,"
-        "\"expected_ns\":8,"
+        "\"expected_ns\":8,\"expected_setup_ns\":1,\"expected_transfer_ns\":2,\"expected_compute_ns\":5,"
+        "\"expected_wait_ns\":16,"
         "\"setup_ns\":9,"
         "\"transfer_ns\":10,"
         "\"compute_ns\":11,"
         "\"upload_ns\":14,\"device_ns\":15,"
         "\"wait_ns\":1,\"stage_ns\":2,\"run_ns\":3,\"collect_ns\":4,\"result_hash\":\"0000000000000abc\","
+        "\"shadow\":[{\"device\":0,\"backend\":\"reference\",\"name\":\"%s\",\"place\":\"host\","
+        "\"modelled\":false,\"test\":false,\"ns\":17}],"
         "\"candidates\":[{\"device\":0,\"backend\":\"reference\",\"name\":\"%s\",\"place\":\"host\","
-        "\"modelled\":false,\"verdict\":\"chosen\",\"expected_ns\":12,\"backlog_ns\":13}]}",
-        device.name, device.driver, device.name);
+        "\"modelled\":false,\"test\":false,\"verdict\":\"chosen\",\"expected_ns\":12,\"backlog_ns\":13}]}",
+        device.name, device.driver, device.name, device.name);
     (void)write_line(&receipt);
     cr_assert_str_eq(line, expected);
 }
 
 Test(receipt_json, replay_reads_what_is_written) {
-    const struct svmx_receipt receipt = full();
+    struct svmx_receipt receipt = full();
+    receipt.shadow_ns = 0; /* here there is no other device that it could be of */
     const size_t length = write_line(&receipt);
     struct svmx__log_text *log = calloc(1, sizeof *log);
     struct svmx__recorded recorded;
@@ -123,7 +133,7 @@ Test(receipt_json, the_longest_line_fits) {
     memset(&receipt, 0xff, sizeof receipt);
     receipt.size = sizeof receipt;
     receipt.op = SVMX_OP_VEC_ADD_F32;
-    receipt.device = 0;
+    receipt.device = receipt.shadow_device = 0;
     receipt.candidate_count = 4;
     for (int i = 0; i < 4; i++) receipt.candidates[i].device = 0;
     memset(receipt.reason, '"', sizeof receipt.reason);
@@ -156,6 +166,9 @@ Test(receipt_json, what_is_refused) {
     cr_assert_eq(svmx_receipt_json(executor, &receipt, line, sizeof line, NULL), SVMX_ERR_ARGUMENT);
     receipt = full();
     receipt.device = 1;
+    cr_assert_eq(svmx_receipt_json(executor, &receipt, line, sizeof line, NULL), SVMX_ERR_UNKNOWN);
+    receipt = full();
+    receipt.shadow_device = 1;
     cr_assert_eq(svmx_receipt_json(executor, &receipt, line, sizeof line, NULL), SVMX_ERR_UNKNOWN);
     receipt = full();
     receipt.op = UINT32_MAX;

@@ -28,6 +28,32 @@ Test(record, a_ring) {
     svmx__records_fini(&records);
 }
 
+Test(record, what_was_predicted_is_told_in_parts_that_sum_up) {
+    struct svmx_receipt receipt;
+    const struct svmx__trail trail = {.expected_ns = 1e6f,
+                                      .expected_setup = UINT16_MAX / 5,
+                                      .expected_transfer = UINT16_MAX / 5 * 2,
+                                      .expected_wait_ns = 5e5f,
+                                      .shadow = 3,
+                                      .shadow_ns = 77};
+    svmx__trail_tell(&trail, "", &receipt);
+    cr_assert_eq(receipt.expected_ns, 1000000);
+    cr_assert_eq(receipt.expected_setup_ns, 200000);
+    cr_assert_eq(receipt.expected_transfer_ns, 400000);
+    cr_assert_eq(receipt.expected_compute_ns, 400000);
+    cr_assert_eq(receipt.expected_wait_ns, 500000);
+    cr_assert_eq(receipt.shadow_device, 3);
+    cr_assert_eq(receipt.shadow_ns, 77);
+    for (uint32_t setup = 0; setup <= UINT16_MAX; setup += 257) {
+        const struct svmx__trail any = {.expected_ns = 12345.6f,
+                                        .expected_setup = (uint16_t)setup,
+                                        .expected_transfer = (uint16_t)(UINT16_MAX - setup)};
+        svmx__trail_tell(&any, "", &receipt);
+        cr_assert_leq(receipt.expected_compute_ns, 2, "%u", setup); /* what rounding leaves */
+        cr_assert_eq(receipt.expected_setup_ns + receipt.expected_transfer_ns + receipt.expected_compute_ns, 12345);
+    }
+}
+
 static void run_one(uint64_t tag) {
     static float out[4], in[4];
     cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);

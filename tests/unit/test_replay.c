@@ -328,6 +328,27 @@ Test(replay, bad_lines_are_told_and_left_out) {
     }
 }
 
+/* As svmx_receipt_json writes it: the whole device, which need not be among the candidates. */
+Test(replay, a_shadow_run_of_a_device_that_is_no_candidate_counts) {
+    for (uint64_t i = 0; i < 100; i++) write_batch((struct batch){.tag = i, .cpu_ns = 1000});
+    const char *other = ",\"shadow\":[{\"device\":9,\"backend\":\"opencl\",\"name\":\"far\",\"place\":\"device\","
+                        "\"modelled\":false,\"ns\":250}],";
+    char *lines = text;
+    text = NULL;
+    used = room = 0;
+    for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
+        char *rest = strstr(line, ",\"candidates\"");
+        *rest = '\0';
+        say("%s%s%s\n", line, other, rest + 1);
+    }
+    free(lines);
+    run();
+    cr_assert_eq(result.bad_lines, 0, "%s", bad_reason);
+    cr_assert_eq(device_count, 3); /* the GPU is a candidate without a time */
+    cr_assert_gt(result.compared, 50);
+    cr_assert_eq(result.oracle_ns, 250 * result.compared);
+}
+
 Test(replay, a_shadow_run_must_be_of_another_candidate) {
     write_batch((struct batch){.cpu_ns = 1000, .gpu_ns = 500});
     char *shadow = strstr(text, "\"shadow\":[{\"device\":1");
