@@ -56,8 +56,9 @@ static size_t header_write(const struct svmx__binary_key *given, uint64_t payloa
         memcpy(header + at, text, bytes);
         at += bytes;
     }
-    const uint32_t numbers[] = {SVMX__BINARY_FORMAT, key.kind,    key.abi_major,
-                                key.abi_minor,       key.variant, (uint32_t)(at - TEXTS_AT)};
+    const uint32_t numbers[] = {SVMX__BINARY_FORMAT, key.kind | (key.labels & UINT8_MAX) << 8,
+                                key.abi_major,       key.abi_minor,
+                                key.variant,         (uint32_t)(at - TEXTS_AT)};
     memcpy(header, magic, sizeof magic);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) put32(header + 8 + 4 * i, numbers[i]);
     put64(header + 32, key.source);
@@ -137,7 +138,8 @@ const char *svmx__binary_parse(const uint8_t *bytes, size_t have, uint64_t file_
     const uint64_t around = TEXTS_AT + text_bytes + END_BYTES;
     if (file_bytes > SVMX__BINARY_MAX_BYTES || file_bytes <= around || payload_bytes != file_bytes - around)
         return "its length is not the one in its header";
-    struct svmx__binary_key key = {.kind = get32(bytes + 12),
+    struct svmx__binary_key key = {.kind = get32(bytes + 12) & ~UINT32_C(0xff00),
+                                   .labels = get32(bytes + 12) >> 8 & UINT8_MAX,
                                    .abi_major = get32(bytes + 16),
                                    .abi_minor = get32(bytes + 20),
                                    .variant = get32(bytes + 24),
@@ -171,6 +173,6 @@ bool svmx__binary_key_equal(const struct svmx__binary_key *a, const struct svmx_
     struct svmx__binary_key left = *a, right = *b;
     for (int i = 0; i < TEXTS; i++)
         if (strcmp(*text_of(&left, i), *text_of(&right, i)) != 0) return false;
-    return a->kind == b->kind && a->abi_major == b->abi_major && a->abi_minor == b->abi_minor &&
-           a->variant == b->variant && a->source == b->source && a->bucket == b->bucket;
+    return a->kind == b->kind && a->labels == b->labels && a->abi_major == b->abi_major &&
+           a->abi_minor == b->abi_minor && a->variant == b->variant && a->source == b->source && a->bucket == b->bucket;
 }

@@ -3,7 +3,8 @@
  * it is told by: a checksum against damage, and a seal against others (seal.h). Called by binary_store.c and binary_list.c; works in memory and knows neither files nor folders.
  *
  *    0  "SVMXBIN\0"
- *    8  format  kind  ABI major  ABI minor  variant  bytes of the texts       6 x u32, little-endian
+ *    8  format  kind  ABI major  ABI minor  variant  bytes of the texts       6 x u32, little-endian; the second byte of the
+ *                                                                             kind has labels of the device
  *   32  source  bucket  bytes of the payload                                  3 x u64
  *   56  backend\0 version\0 device\0 driver\0 operation\0
  *       payload
@@ -24,7 +25,7 @@
 #include <stdint.h>
 
 enum {
-    SVMX__BINARY_FORMAT = 2,                                      /* raised with every change of the drawing above */
+    SVMX__BINARY_FORMAT = 3,                                      /* raised with every change of the drawing above */
     SVMX__BINARY_TEXT_BYTES = 256,                                /* the longest text of a key, with its end */
     SVMX__BINARY_HEADER_BYTES = 56 + 5 * SVMX__BINARY_TEXT_BYTES, /* the longest header */
     SVMX__BINARY_NAME_BYTES = 37,                                 /* 32 hex digits, ".bin", and the end */
@@ -38,7 +39,8 @@ enum svmx__binary_kind {
 
 /* What a record is filed under. A record of another version, driver or source is another record. No text is NULL. */
 struct svmx__binary_key {
-    uint32_t kind; /* enum svmx__binary_kind */
+    uint32_t kind;   /* enum svmx__binary_kind */
+    uint32_t labels; /* of enum svmx_device_flags, what the device is not to be mistaken without: a byte */
     uint32_t abi_major, abi_minor;
     uint32_t variant;              /* as struct svmx_pipeline_desc numbers them; 0 for a choice */
     uint64_t source;               /* a hash of the source it was made from; 0 = the version says it all */

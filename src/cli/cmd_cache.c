@@ -5,6 +5,7 @@
  */
 #include "args.h"
 #include "json.h"
+#include "session.h"
 #include "table.h"
 #include "text.h"
 #include <inttypes.h>
@@ -79,8 +80,10 @@ static void entry_row(struct cli_table *table, const struct svmx_cache_entry *en
         snprintf(variant.line, sizeof variant.line, "%u", entry->variant);
     else if (entry->kind)
         snprintf(variant.line, sizeof variant.line, "%s", kind_name(entry->kind));
+    char device[320];
+    snprintf(device, sizeof device, "%s%s", or_dash(entry->device), cli_flags_label(entry->device_flags).line);
     cli_table_row(table, (const char *[]){or_dash(entry->op), variant.line, bytes.line, used.line,
-                                          or_dash(entry->backend), or_dash(entry->device), or_dash(entry->driver)});
+                                          or_dash(entry->backend), device, or_dash(entry->driver)});
     if (!*entry->defect) return;
     char line[256];
     snprintf(line, sizeof line, "  BAD: %s: %s", entry->file, entry->defect);
@@ -117,6 +120,8 @@ static void entry_json(struct cli_json *json, const struct svmx_cache_entry *ent
     cli_json_text(json, "version", entry->version);
     cli_json_text(json, "abi", abi);
     cli_json_text(json, "device", entry->device);
+    cli_json_bool(json, "cpu_device", entry->device_flags & SVMX_DEVICE_SHARES_CORES);
+    cli_json_bool(json, "test", entry->device_flags & SVMX_DEVICE_TEST);
     cli_json_text(json, "driver", entry->driver);
     cli_json_number(json, "bytes", entry->bytes);
     cli_json_number(json, "last_used", entry->used_ns / 1000000000);

@@ -75,16 +75,22 @@ void profile_view_free(struct profile_view *view) {
     *view = (struct profile_view){.profile = NULL};
 }
 
+/* A CPU behind a driver: those that compute in the caller's memory have kernels of their own, and say for which instructions. */
+static bool profile_is_cpu_device(const struct svmx_profile_entry *device) {
+    return device->kind == SVMX_DEVICE_CPU && !*device->variant;
+}
+
 /* What tells devices apart at a glance: of CPUs variant and threads, unless the name has these, of others the driver. */
 struct profile_label profile_label(const struct svmx_profile_entry *device) {
     struct profile_label label;
     struct cli_text threads = cli_counted(device->threads, "thread");
     const bool variant = *device->variant != '\0', named = strstr(device->device, threads.line) != NULL;
-    snprintf(label.line, sizeof label.line, "%.32s: %.64s (%.32s%s%.64s)%s%s", device->backend, device->device,
+    snprintf(label.line, sizeof label.line, "%.32s: %.64s (%.32s%s%.64s)%s%s%s", device->backend, device->device,
              device->variant, variant && !named ? ", " : "",
              !variant ? device->driver
              : named  ? ""
                       : threads.line,
+             profile_is_cpu_device(device) ? " [CPU DEVICE]" : "",
              device->kind == SVMX_DEVICE_MODEL ? " [MODELLED]" : "",
              device->flags & SVMX_DEVICE_TEST ? " [TEST DEVICE]" : "");
     return label;
@@ -148,6 +154,7 @@ void profile_device_json(struct cli_json *json, const struct profile_view *view,
     cli_json_text(json, "pci", entry->pci);
     cli_json_number(json, "threads", entry->threads);
     cli_json_bool(json, "test", entry->flags & SVMX_DEVICE_TEST);
+    cli_json_bool(json, "cpu_device", profile_is_cpu_device(entry));
     cli_json_bool(json, "modelled", entry->kind == SVMX_DEVICE_MODEL);
 }
 

@@ -126,12 +126,21 @@ static unsigned thread_of(const struct lane *lane) { return 1000 * (1 + (unsigne
 static void write_slice(FILE *out, struct cli_slice slice) { (void)fwrite(slice.at, 1, slice.length, out); }
 static void write_inner(FILE *out, struct cli_slice text) { (void)fwrite(text.at + 1, 1, text.length - 2, out); }
 
+/* Whether the line of a launch has a field with that value. */
+static bool is_said(const struct trace_launch *launch, const char *field, const char *value) {
+    const struct cli_slice found = cli_field(launch->line, field);
+    return found.at && found.length == strlen(value) && memcmp(found.at, value, found.length) == 0;
+}
+
 static void write_lane(FILE *out, const struct lane *lane) {
     fprintf(out, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%zu,\"tid\":0,\"args\":{\"name\":\"%" PRIu64 " ",
             lane->process, lane->of->device);
     write_inner(out, lane->of->backend);
     fputs(": ", out);
     write_inner(out, lane->of->name);
+    fprintf(out, "%s%s%s", is_said(lane->of, "place", "\"cores\"") ? " [CPU DEVICE]" : "",
+            is_said(lane->of, "modelled", "true") ? " [MODELLED]" : "",
+            is_said(lane->of, "test", "true") ? " [TEST DEVICE]" : "");
     fprintf(out, "\"}},\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%zu,\"tid\":%u,\"args\":{\"name\":\"%s",
             lane->process, thread_of(lane), stage_names[lane->stage]);
     if (lane->number > 1) fprintf(out, " %u", lane->number);

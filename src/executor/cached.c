@@ -86,7 +86,8 @@ enum svmx_status svmx_cache_get(const svmx_cache_t *cache, uint32_t index, struc
                                          .abi_major = from->key.abi_major,
                                          .abi_minor = from->key.abi_minor,
                                          .bytes = (uint64_t)from->file.info.st_size,
-                                         .used_ns = used_s * 1000000000 + (uint64_t)used->tv_nsec};
+                                         .used_ns = used_s * 1000000000 + (uint64_t)used->tv_nsec,
+                                         .device_flags = from->key.labels};
     svmx__give(entry, &now, sizeof now);
     return SVMX_OK;
 }

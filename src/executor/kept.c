@@ -27,6 +27,7 @@ static struct svmx__binary_key key_of(const struct svmx__device *device, const s
     const uint64_t module = desc.spirv ? hash_of(desc.spirv, desc.spirv_bytes) : 0;
     const uint64_t source = text * 31 + module; /* 0 for built-in ones: their code goes with the plugin's version */
     return (struct svmx__binary_key){.kind = kind,
+                                     .labels = device->info.flags & (SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_TEST),
                                      .abi_major = plugin->abi_major,
                                      .abi_minor = plugin->abi_minor,
                                      .variant = variant,

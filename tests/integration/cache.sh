@@ -55,16 +55,17 @@ fill
 verdict "three records are filed" $?
 call list
 exits 0 && err_empty && out_matches '^OPERATION +VARIANT +SIZE +LAST USED +BACKEND +DEVICE +DRIVER$' &&
-    out_matches '^sha256 +0 +5[.0-9]* KiB +20[0-9-]+ [0-9:]+ +opencl +Some "GPU" +driver 1.2.3$' &&
-    out_matches '^keccak256 +3 ' && out_matches '^keccak256 +choice ' && out_matches "^3 files, .* in $cache\$"
+    out_matches '^sha256 +0 +5[.0-9]* KiB +20[0-9-]+ [0-9:]+ +opencl +Some "GPU" \[CPU DEVICE\] \[TEST DEVICE\] +driver 1.2.3$' &&
+    out_matches '^keccak256 +3 .* Some "GPU" +driver 1.2.3$' && out_matches '^keccak256 +choice ' && out_matches "^3 files, .* in $cache\$"
 verdict "list" $?
 call list --json
 json "list --json" 0 "d['folder'] == '$cache' and len(d['files']) == 3 and all(set(f) == set('file kind operation variant '
-    'bucket backend version abi device driver bytes last_used defect'.split()) for f in d['files'])"
+    'bucket backend version abi device cpu_device test driver bytes last_used defect'.split()) for f in d['files'])"
 json "list --json: what was filed" 0 "sorted((f['operation'], f['kind'], f['variant'], f['bucket']) for f in d['files']) ==
     [('keccak256', 'choice', 0, 16384), ('keccak256', 'pipeline', 3, 0), ('sha256', 'pipeline', 0, 0)]
     and all((f['backend'], f['version'], f['abi'], f['device'], f['driver'], f['defect']) ==
     ('opencl', '0.1.0', '1.1', 'Some \"GPU\"', 'driver 1.2.3', '') for f in d['files'])
+    and all((f['cpu_device'], f['test']) == ((f['operation'] == 'sha256'),) * 2 for f in d['files'])
     and all(abs(time.time() - f['last_used']) < 3600 for f in d['files'])"
 unset SUPERVM_CACHE_DIR
 call list --dir "$cache" --json

@@ -6,6 +6,7 @@
 #include "cache/binary_store.h"
 
 #include <stdio.h>
+#include <svmx/types.h>
 
 int main(int argc, char **argv) {
     if (argc != 2) return 2;
@@ -17,12 +18,14 @@ int main(int argc, char **argv) {
                                    .version = "0.1.0",
                                    .device = "Some \"GPU\"",
                                    .driver = "driver 1.2.3",
+                                   .labels = SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_TEST,
                                    .op = "sha256"};
     static const char code[5000] = "code";
     struct svmx__binary_store store;
     svmx__binary_store_init(&store, argv[1], 1 << 20, &log);
     bool done = svmx__binary_store_put(&store, &key, code, sizeof code);
     key.op = "keccak256";
+    key.labels = 0;
     key.variant = 3;
     done = svmx__binary_store_put(&store, &key, code, sizeof code) && done;
     key.kind = SVMX__BINARY_CHOICE;

@@ -1,5 +1,5 @@
 /*
- * fill_profile.c: `fill_profile FILE` writes a profile as executors with a CPU, a GPU and a modelled device would, with
+ * fill_profile.c: `fill_profile FILE` writes a profile as executors with a CPU, a GPU, a modelled device and a CPU behind a driver would, with
  * made-up figures: of sha256 the GPU takes less from 2^14 units on, of vec_add_f32 nothing crosses. For profile.sh.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { CPU, GPU, MODEL };
+enum { CPU, GPU, MODEL, DRIVER };
 
 static struct svmx__profile_device device_of(const char *backend, const char *name, const char *driver,
                                              const char *variant, uint32_t threads, uint32_t kind) {
@@ -50,16 +50,18 @@ static bool fill(struct svmx__profile_records *records) {
                                                       SVMX_DEVICE_CPU),
                                       gpu = device_of("opencl", "Some <GPU> & more", "driver 1.2.3", "", 80,
                                                       SVMX_DEVICE_GPU),
-                                      model = device_of("sim", "some-model", "model 5", "", 1, SVMX_DEVICE_MODEL);
+                                      model = device_of("sim", "some-model", "model 5", "", 1, SVMX_DEVICE_MODEL),
+                                      driver = device_of("opencl", "Same CPU", "driver 7", "", 16, SVMX_DEVICE_CPU);
     bool good = svmx__profile_add_device(records, &cpu) && svmx__profile_add_device(records, &gpu) &&
-                svmx__profile_add_device(records, &model);
+                svmx__profile_add_device(records, &model) && svmx__profile_add_device(records, &driver);
     for (uint32_t lanes = 4; lanes <= 22; lanes += 2) {
         good = good && add(records, CPU, "sha256", lanes, 6, 250, 12) &&
                (lanes < 8 || add(records, GPU, "sha256", lanes, 6, 180000, 1.0137)) &&
                (lanes < 10 || add(records, MODEL, "sha256", lanes, 6, 60000, 20)) &&
                add(records, CPU, "vec_add_f32", lanes, 0, 200, 0.1);
     }
-    return good && add(records, GPU, "vec_add_f32", 20, 0, 150000, 0.9) && add(records, CPU, "sha256", 10, 9, 250, 90);
+    return good && add(records, GPU, "vec_add_f32", 20, 0, 150000, 0.9) &&
+           add(records, CPU, "sha256", 10, 9, 250, 90) && add(records, DRIVER, "sum_f32", 10, 0, 9000, 1);
 }
 
 int main(int argc, char **argv) {

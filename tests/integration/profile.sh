@@ -54,10 +54,12 @@ echo "# show"
 fill
 call show
 exits 0 && err_empty && out_has 'simd: Some CPU (avx512, 16 threads)' && out_has 'opencl: Some <GPU> & more (driver 1.2.3)' &&
-    out_has '37 cells, in'
+    out_has '38 cells, in'
 verdict "devices and their cells" $?
 out_has 'sim: some-model (model 5) [MODELLED] [TEST DEVICE]'
 verdict "a modelled device and one made for tests are labelled" $?
+out_has 'opencl: Same CPU (driver 7) [CPU DEVICE]' && out_has 'simd: Some CPU (avx512, 16 threads)  '
+verdict "a CPU behind a driver is labelled, and one without is not" $?
 out_matches '^sha256 +0 simd +1,024 +64 +12\.5 us +11\.3 us - 15\.0 us +18 +250 ns \+ 0 ns \+ 12\.3 us$'
 verdict "a cell has its size, time, spread, samples and parts" $?
 ! grep -q ' $' "$work/out"
@@ -74,8 +76,9 @@ verdict "--device by a part of its name" $?
 refused 1 "nothing was measured of 'sha257' (did you mean sha256?)" show --op sha257
 refused 1 "nothing was measured on a device 'nobody'" show --device nobody
 call show --json
-json "show --json" 0 "len(d['cells']) == 37 and len(d['devices']) == 3 and d['devices'][0]['threads'] == 16
-    and [(x['test'], x['modelled']) for x in d['devices']] == [(False, False), (False, False), (True, True)]
+json "show --json" 0 "len(d['cells']) == 38 and len(d['devices']) == 4 and d['devices'][0]['threads'] == 16
+    and sorted((x['name'], x['test'], x['modelled'], x['cpu_device']) for x in d['devices']) == [('Same CPU', False, False, True),
+    ('Some <GPU> & more', False, False, False), ('Some CPU', False, False, False), ('some-model', True, True, False)]
     and [(c['ns'], c['work'], c['samples'], c['bytes']) for c in d['cells']
          if (c['operation'], c['device'], c['units'], c['work']) == ('sha256', 0, 1024, 65536)] == [(12538, 65536, 18, 102400)]
     and sorted(d['cells'][0]) == sorted('operation device units work bytes samples ns low_ns high_ns setup_ns transfer_ns compute_ns first_use_ns'.split())"
@@ -148,11 +151,11 @@ refused 3 "others may write the folder" show --file "$work/open/profile"
 echo "# clear"
 fill
 call clear
-exits 0 && out_has "removed 37 cells, $profile" && [ ! -e "$profile" ]
+exits 0 && out_has "removed 38 cells, $profile" && [ ! -e "$profile" ]
 verdict "clear removes it" $?
 fill
 call clear --json
-json "clear --json" 0 "d == {'path': '$profile', 'removed': 37}"
+json "clear --json" 0 "d == {'path': '$profile', 'removed': 38}"
 
 printf 'my thesis\n' >"$work/thesis.txt"
 refused 4 "is no profile, so it is left alone" clear --file "$work/thesis.txt"
