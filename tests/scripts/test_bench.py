@@ -132,7 +132,7 @@ class Document(suite.Suite):
 class Compositions(suite.Suite):
     """A build folder whose make does nothing, and whose program has its answers ready."""
 
-    def folder_with(self, *devices, status=0, make="true"):
+    def folder_with(self, *devices, status=0, make="true", **fields):
         os.makedirs(self.path("tests/bench"), exist_ok=True)
         self.put(
             "Makefile",
@@ -154,6 +154,7 @@ class Compositions(suite.Suite):
                         "ours": ours * factor,
                         "peer": peer * factor,
                         "peer_name": peer_name,
+                        **fields,
                     }
                     code += f"cat >>\"$SVMX_BENCH_ROWS\" <<'EOF'\n{json.dumps(row)}\nEOF\n"
         if not devices:
@@ -196,6 +197,12 @@ class Compositions(suite.Suite):
         )
         self.refuses(command, "--build", self.folder_with(), said=["no OpenCL device", "pocl-opencl-icd"])
         self.refuses(command, "--build", self.folder_with(("One", 1), status=3), said=["ended with status 3"])
+        self.refuses(
+            command,
+            "--build",
+            self.folder_with(("One", 1), ok=False, note="wrong results"),
+            said=["Uniform-32k x4, in place: wrong results"],
+        )
 
 
 suite.main()

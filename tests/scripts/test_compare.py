@@ -290,6 +290,7 @@ exit {status}
         self.assertTrue(all(call.endswith("--op vec_add_f32") for call in calls))
 
     def test_a_scan_that_fails(self):
+        self.refuses("sampling-robustness", "--run", "1", "--samples", "1", said=["at least 2 are many"])
         self.refuses("sampling-robustness", "--run", "1", "--svmx", self.command(3), said=["ended with status 3"])
         self.refuses("sampling-robustness", "--run", "1", "--svmx", self.path("none"), said=["say with --svmx"])
 

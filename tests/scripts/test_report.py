@@ -131,6 +131,7 @@ class Bench(WithChart):
         refuse('[{"suite": "x"}]', "row 1: no case")
         refuse(json.dumps([bench(ours=float("nan"))]), "row 1: ours is nan")
         refuse("[1]", "row 1: no suite")
+        self.refuses("report-html", "--bench", self.path("none.json"), said=["none.json: No such file", "make bench"])
 
 
 class Example(WithChart):

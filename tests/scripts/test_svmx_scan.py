@@ -82,6 +82,10 @@ class Reading(suite.Suite):
                     figure,
                 )
 
+    def test_a_row_of_nobody(self):
+        self.refused(made.text([made.row(1, 2, 1, backend="")]), "scan.csv:2", "backend is empty")
+        self.refused(made.text([made.row(1, 2, 1, op="")]), "scan.csv:2", "op is empty")
+
     def test_sizes_and_counts_are_whole(self):
         for column in ("size", "bucket", "samples", "dispatches"):
             for figure in ("1.5", "1e3", "1_000", "99999999999999999999", "1" * 400):
