@@ -22,7 +22,8 @@ static const uint32_t policies[POLICIES] = {SVMX_POLICY_AUTO, SVMX_POLICY_CPU, S
 struct cell {
     svmx_batch_t *batch;
     struct svmx_example example;
-    uint64_t ns[POLICIES]; /* medians */
+    uint64_t ns[POLICIES];    /* medians */
+    uint32_t runs, elsewhere; /* under auto while it was measured; not on the CPU */
 };
 
 struct scene {
@@ -31,7 +32,7 @@ struct scene {
     uint32_t met, cells; /* within the bound */
     uint32_t elsewhere;  /* cells that auto sent to another device than the CPU */
     double worst;
-    char worst_name[64];
+    char worst_name[192];
 };
 
 static void demand(bool good, const char *what, svmx_batch_t *batch) {
@@ -45,6 +46,12 @@ static uint64_t run_ns(struct cell *cell, uint32_t policy) {
     const uint64_t start = bench_now_ns();
     demand(svmx_run(cell->batch) == SVMX_OK, "svmx_run", cell->batch);
     const uint64_t ns = bench_now_ns() - start;
+    if (policy == SVMX_POLICY_AUTO) {
+        struct svmx_receipt receipt = {.size = sizeof receipt};
+        demand(svmx_receipt_get(cell->batch, 0, &receipt) == SVMX_OK, "receipt", cell->batch);
+        cell->runs++;
+        cell->elsewhere += receipt.device != 0;
+    }
     demand(svmx_batch_rearm(cell->batch) == SVMX_OK, "rearm", cell->batch);
     return ns;
 }
@@ -73,6 +80,7 @@ static void measure(const struct bench *bench, struct cell *cell) {
     uint64_t ns[POLICIES][ROUNDS];
     size_t order[POLICIES];
     const int rounds = (int)bench_rounds(bench, ROUNDS);
+    cell->runs = cell->elsewhere = 0;
     for (int round = 0; round < rounds; round++) {
         bench_shuffle((uint32_t)round, order, POLICIES);
         for (int i = 0; i < POLICIES; i++) ns[order[i]][round] = slice_ns(cell, policies[order[i]]);
@@ -123,7 +131,10 @@ static void run_cell(struct scene *scene, const char *name, uint64_t units, doub
     scene->elsewhere += device_of(&cell) != 0;
     if (over > scene->worst) {
         scene->worst = over;
-        (void)snprintf(scene->worst_name, sizeof scene->worst_name, "%s of %llu", name, (unsigned long long)units);
+        (void)snprintf(scene->worst_name, sizeof scene->worst_name,
+                       "%s of %llu: auto %.3g us, cpu %.3g, gpu %.3g; of %u runs of auto %u not on the CPU", name,
+                       (unsigned long long)units, (double)cell.ns[0] / 1e3, (double)cell.ns[1] / 1e3,
+                       (double)cell.ns[2] / 1e3, cell.runs, cell.elsewhere);
     }
     svmx_batch_destroy(cell.batch);
     svmx_example_destroy(&cell.example);
@@ -148,7 +159,7 @@ static bool open_scene(struct scene *scene, const char *variant) {
 
 /* `ours` is the share of cells within the bound. */
 static void row(struct scene *scene, const char *name, double bound, bool skipped) {
-    char note[256];
+    char note[384];
     (void)snprintf(note, sizeof note,
                    "%u of %u cells within %.2f of the better policy, worst %.2f (%s); %u cells not on the CPU",
                    scene->met, scene->cells, bound, scene->worst, scene->worst_name, scene->elsewhere);
