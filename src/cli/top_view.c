@@ -113,8 +113,19 @@ static struct cli_label state_of(const struct view *view, const char *device) {
     return (struct cli_label){"unknown"};
 }
 
+/* Its name, and what it is not to be mistaken for. */
+static struct cli_label name_of(const struct cli_sample *info) {
+    struct cli_label name;
+    snprintf(name.text, sizeof name.text, "%.63s%s%s%s", cli_sample_label(info, "name").text,
+             strcmp(cli_sample_label(info, "place").text, "cores") == 0 ? " [CPU DEVICE]" : "",
+             strcmp(cli_sample_label(info, "kind").text, "modelled") == 0 ? " [MODELLED]" : "",
+             strcmp(cli_sample_label(info, "test").text, "true") == 0 ? " [TEST DEVICE]" : "");
+    return name;
+}
+
 static void device_row(struct cli_table *table, const struct view *view, const struct cli_sample *info) {
-    const struct cli_label device = cli_sample_label(info, "device"), name = cli_sample_label(info, "name");
+    const struct cli_label device = cli_sample_label(info, "device");
+    const struct cli_label name = name_of(info);
     const char *id = device.text;
     const double cost = GROWN(view, "svmx_cost_seconds_total", "device", id, NULL);
     const struct cli_label state = state_of(view, id);

@@ -143,8 +143,10 @@ static void each_device(const struct svmx__stats_view *view, struct svmx__out *o
 
 static void info_of(struct svmx__out *out, const struct svmx_device *device, const void *user) {
     (void)user;
-    svmx__out_add(out, "svmx_device_info{device=\"%s\",kind=\"%s\",name=", svmx__device_label(device).line,
-                  svmx__device_kind_word(device->kind));
+    const struct svmx_device_info flags = {.flags = device->flags};
+    svmx__out_add(out, "svmx_device_info{device=\"%s\",kind=\"%s\",place=\"%s\",test=\"%s\",name=",
+                  svmx__device_label(device).line, svmx__device_kind_word(device->kind),
+                  svmx__place_word(svmx__device_place(&flags)), device->flags & SVMX_DEVICE_TEST ? "true" : "false");
     svmx__out_quoted(out, device->name);
     svmx__out_add(out, ",driver=");
     svmx__out_quoted(out, device->driver);

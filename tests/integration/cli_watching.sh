@@ -74,8 +74,8 @@ echo "# top of texts that were made up"
 if [ -n "$python" ] && [ -z "${SVMX_TEST_RUNNER:-}" ]; then
     mkdir "$work/made"
     cat >"$work/made/metrics" <<'END'
-svmx_device_info{device="simd:0",name="A CPU"} 1
-svmx_device_info{device="opencl:0",name="A GPU"} 1
+svmx_device_info{device="simd:0",kind="cpu",place="host",test="false",name="A CPU"} 1
+svmx_device_info{device="opencl:0",kind="cpu",place="cores",test="true",name="No GPU"} 1
 svmx_route_flips_total{operation="keccak256"} 1
 END
     cat >"$work/made/stats.json" <<'END'
@@ -105,6 +105,8 @@ END
     call top "127.0.0.1:$(sed -n 's/.*port \([0-9]*\).*/\1/p' "$work/serving")" --count 1 --interval 200
     exits 0 && err_empty && out_has 'opencl:0 is quarantined: sum_f32: wrong bytes' && ! out_has 'simd:0 is'
     verdict "top: why a device is not healthy" $?
+    out_has 'No GPU [CPU DEVICE] [TEST DEVICE]' && out_matches 'A CPU$'
+    verdict "top: a CPU behind a driver, and a test device, are labelled" $?
     out_has '  keccak256: simd:0, from 4,096 messages on opencl:0' && ! out_has '  sha256: '
     verdict "top: crossovers, of sizes that were measured on two devices" $?
     out_matches 'sum_f32 of 7,000 units, done by simd: wrong bytes, number 7' && out_has 'number 3' && ! out_has 'number 2'
@@ -113,7 +115,7 @@ END
     wait "$server" 2>/dev/null
     server=
 else
-    skip "top of texts that were made up" "needs python3, and no emulator" 3
+    skip "top of texts that were made up" "needs python3, and no emulator" 4
 fi
 
 echo "# serve, and top of it"
