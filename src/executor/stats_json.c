@@ -148,6 +148,8 @@ static void device_names(struct json *json, const struct svmx_device *device) {
     text(json, "driver", device->driver);
     text(json, "variant", device->variant);
     text(json, "kind", svmx__device_kind_word(device->kind));
+    key(json, "test"); /* times of such a device say nothing */
+    svmx__out_add(json->out, device->flags & SVMX_DEVICE_TEST ? "true" : "false");
     number(json, "threads", device->threads);
 }
 

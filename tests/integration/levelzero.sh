@@ -115,6 +115,12 @@ for loader in real stand_in; do
     call $loader SUPERVM_PROFILE="$work/profile-$loader" "$SVMX" profile show
     [ $code -eq 0 ] && out_has "$label" && content
     verdict "profile show ($loader): labelled" $?
+    for command in 'explain vec_add_f32 65536' bandwidth stats 'top --count 1 --interval 300' 'conform levelzero --op sum_f32'; do
+        # shellcheck disable=SC2086
+        call $loader "$SVMX" $command --json
+        [ $code -eq 0 ] && out_has "$label" && grep -q '"test": *true' "$work/out" && content
+        verdict "${command%% *} --json ($loader): labelled" $?
+    done
     for op in vec_add_f32 sum_f32 softmax_f32; do
         call $loader "$SVMX" conform levelzero --op $op
         [ $code -eq 0 ] && out_has "$label" && out_has "TEST DEVICE" && out_has "levelzero conforms" && content
@@ -163,6 +169,9 @@ verdict "three devices under the policy split: on the same cores they are not cu
 call real ZE_CPU_TILES=2 "$SVMX" devices
 [ $code -eq 0 ] && [ "$(grep -c ' levelzero .*CPU test driver' "$work/out")" -eq 2 ] && content
 verdict "a device with two tiles is two devices" $?
+call real ZE_CPU_TILES=2 SUPERVM_BACKENDS=+levelzero:1,stop "$SVMX" run sum_f32
+[ $code -eq 0 ] && out_has "$label" && out_has 'fallback   none' && content
+verdict "the second tile computes" $?
 call real ZE_CPU_NOFP64=1 "$SVMX" conform levelzero --op vec_add_f64
 grep -q 'vec_add_f64 *not supported' "$work/out" && content
 verdict "a device without doubles does not offer them" $?
