@@ -14,6 +14,8 @@
 
 enum { MAX_DRIVERS = 16, MAX_DEVICES = 64, MAX_TILES = 16 };
 
+static const uint64_t patience_ns = UINT64_C(10000000000);
+
 /* ---- finding ---------------------------------------------------------------------------------------------- */
 
 /* Devices of one model and driver get numbers, in the order in which the driver lists them. */
@@ -32,8 +34,9 @@ static void tell_apart(struct lz_backend *backend, struct lz_device *device) {
 static void add(struct lz_backend *backend, ze_driver_handle_t driver, ze_device_handle_t id) {
     if (backend->device_count == MAX_DEVICES) return;
     struct lz_device *device = &backend->devices[backend->device_count];
-    *device = (struct lz_device){.backend = backend, .driver = driver, .id = id};
+    *device = (struct lz_device){.backend = backend, .driver = driver, .id = id, .patience_ns = patience_ns};
     atomic_init(&device->lost, false);
+    atomic_init(&device->stuck, false);
     const char *reason = lz_describe(device);
     if (reason) {
         lz_log(backend, SVMX_LOG_WARN, "device %s (%s) is not used: %s",
@@ -142,13 +145,14 @@ ze_result_t lz_engine_open(struct lz_device *device, struct lz_engine *engine) {
 }
 
 static void device_close(struct lz_device *device) {
+    const bool ours = !lz_is_stuck(device);
     for (size_t i = 0; i < LZ_ENGINES; i++) {
-        if (device->engines[i].list) (void)zeCommandListDestroy(device->engines[i].list);
+        if (device->engines[i].list && ours) (void)zeCommandListDestroy(device->engines[i].list);
         pthread_mutex_destroy(&device->engines[i].lock);
     }
     lz_slots_free(device);
     lz_events_free(device);
-    if (device->context) (void)zeContextDestroy(device->context);
+    if (device->context && ours) (void)zeContextDestroy(device->context);
     pthread_mutex_destroy(&device->lock);
 }
 

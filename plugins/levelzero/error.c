@@ -64,6 +64,16 @@ void lz_note(struct lz_device *device, ze_result_t result) {
     if (status_of(result) == SVMX_ERR_DEVICE_LOST) atomic_store_explicit(&device->lost, true, memory_order_relaxed);
 }
 
+void lz_note_stuck(struct lz_device *device) {
+    if (!lz_is_stuck(device))
+        lz_log(device->backend, SVMX_LOG_WARN, "%s: commands that failed do not end: what they use stays with it",
+               device->info.name);
+    atomic_store_explicit(&device->stuck, true, memory_order_relaxed);
+    lz_note(device, ZE_RESULT_ERROR_DEVICE_LOST);
+}
+
+bool lz_is_stuck(const struct lz_device *device) { return atomic_load_explicit(&device->stuck, memory_order_relaxed); }
+
 void lz_log(const struct lz_backend *backend, enum svmx_log_level level, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

@@ -29,7 +29,7 @@ static ze_result_t make_events(struct lz_burst *burst) {
         const ze_event_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_EVENT_DESC,
                                       .index = burst->count,
                                       .signal = ZE_EVENT_SCOPE_FLAG_HOST,
-                                      .wait = 0};
+                                      .wait = ZE_EVENT_SCOPE_FLAG_DEVICE}; /* a kernel for a copy on another engine */
         const ze_result_t result = zeEventCreate(burst->pool, &desc, &burst->events[burst->count].handle);
         if (result != ZE_RESULT_SUCCESS) return result;
     }
@@ -37,8 +37,9 @@ static ze_result_t make_events(struct lz_burst *burst) {
 }
 
 static void burst_free(struct lz_device *device, struct lz_burst *burst) {
-    for (uint32_t i = 0; i < burst->count; i++) lz_note(device, zeEventDestroy(burst->events[i].handle));
-    lz_note(device, zeEventPoolDestroy(burst->pool));
+    const bool ours = !lz_is_stuck(device);
+    for (uint32_t i = 0; ours && i < burst->count; i++) lz_note(device, zeEventDestroy(burst->events[i].handle));
+    if (ours) lz_note(device, zeEventPoolDestroy(burst->pool));
     device->backend->host->release(device->backend->host, burst);
 }
 

@@ -25,6 +25,10 @@
  * LOST. Once a call has said that the device is lost, nothing more is asked of it: every later call says so too. What it
  * holds is given back at close. A new instance begins with a new context.
  *
+ * STUCK. Commands of a submission that failed have to end before their memory is the core's again. Where they do not in the time
+ * that they have (patience_ns), the device is as good as lost; but it may be at them still, so that its memory, its code, its lists
+ * and its context stay with it until the process ends.
+ *
  * THREADS. Kernels are touched by the device's submitter only. The rest may be called from any thread: `lock` of a device
  * guards its lists and the tickets of its slots, `lock` of a program its building, `lock` of an engine its immediate list:
  * setting the arguments of a kernel and appending it is one step. The device's lock is taken while an engine's is held, never
@@ -112,6 +116,9 @@ struct lz_device {
     const char *build_options; /* of modules */
 
     atomic_bool lost; /* relaxed: whoever does not see it yet hears it from the driver */
+    atomic_bool
+        stuck; /* relaxed: set by the submitter, which frees memory too, and read by others after it has ended */
+    uint64_t patience_ns; /* how long commands of a submission that failed are waited for */
 
     pthread_mutex_t lock;        /* guards what follows, up to the slots */
     ze_context_handle_t context; /* made at the first use: it costs a GPU memory and time */
@@ -167,6 +174,10 @@ struct svmx_pipeline {
 enum svmx_status lz_fail(struct lz_device *device, ze_result_t result, const char *format, ...) SVMX_PRINTF(3, 4);
 /* Only notes that; for calls whose failure is no news otherwise. */
 void lz_note(struct lz_device *device, ze_result_t result);
+/* Notes that it is stuck, and so lost. */
+void lz_note_stuck(struct lz_device *device);
+/* Whether what the driver made for it must not be given back. */
+bool lz_is_stuck(const struct lz_device *device);
 /* The name of a result. */
 const char *lz_result_name(ze_result_t result);
 /* Logs a line. */
@@ -246,8 +257,9 @@ ze_result_t lz_slot_event(struct lz_device *device, struct lz_slot *slot, uint32
 void lz_slot_drop(struct lz_device *device, struct lz_slot *slot);
 /* Makes it free; events whose commands are over go back, others are not used again. */
 void lz_slot_clear(struct lz_device *device, struct lz_slot *slot, bool over);
-/* Waits for its commands, so that nothing of it is under way any more, and makes it free. */
-void lz_slot_drain(struct lz_device *device, struct lz_slot *slot);
+/* Waits for its commands, so that nothing of it is under way any more, and makes it free; what to say of it, which is `why`
+ * unless they did not end. */
+ze_result_t lz_slot_drain(struct lz_device *device, struct lz_slot *slot, ze_result_t why);
 /* Its number, never used twice in the backend: from now on it can be waited for. */
 uint64_t lz_slot_open(struct lz_device *device, struct lz_slot *slot);
 /* Waits until a ticket of any device is over; false: it is not within the time. */

@@ -76,6 +76,7 @@ enum svmx_status lz_memory_alloc(void *self, uint32_t index, const struct svmx_m
 void lz_memory_free(void *self, struct svmx_memory *memory) {
     const struct lz_backend *backend = self;
     if (!memory) return;
-    if (!memory->imported) lz_note(memory->device, zeMemFree(memory->device->context, memory->at));
+    if (!memory->imported && !lz_is_stuck(memory->device))
+        lz_note(memory->device, zeMemFree(memory->device->context, memory->at));
     backend->host->release(backend->host, memory);
 }

@@ -46,7 +46,8 @@ static void pipeline_destroy(struct svmx_pipeline *pipeline) {
     struct lz_device *device = pipeline->program->device;
     const struct svmx_host *host = device->backend->host;
     for (uint32_t i = 0; i < pipeline->pass_count; i++)
-        if (pipeline->passes[i].kernel) lz_note(device, zeKernelDestroy(pipeline->passes[i].kernel));
+        if (pipeline->passes[i].kernel && !lz_is_stuck(device))
+            lz_note(device, zeKernelDestroy(pipeline->passes[i].kernel));
     lz_program_release(pipeline->program);
     host->release(host, pipeline);
 }

@@ -141,7 +141,7 @@ void lz_program_release(struct lz_program *program) {
     }
     pthread_mutex_unlock(&device->lock);
     if (!last) return;
-    if (program->module) lz_note(device, zeModuleDestroy(program->module));
+    if (program->module && !lz_is_stuck(device)) lz_note(device, zeModuleDestroy(program->module));
     pthread_mutex_destroy(&program->lock);
     host->release(host, program);
 }

@@ -6,10 +6,15 @@
  *                     event ends the ticket, and which the next ticket finds before it: tickets of an engine keep their
  *                     order too
  *
- * On a device with memory of its own and an engine for copies, in-order lists are three: uploads, kernels, readbacks. Then
- * what one ticket copies overlaps what another computes; within a ticket each command waits for the one before it, by the
- * order of its list or, where that is in another list, by its event. A ticket that is alone stays in the list of kernels, since
- * to go from list to list takes time, and elsewhere copies go where kernels go.
+ * On a device with memory of its own and an engine for copies, lists are three: uploads, kernels, readbacks. Then what one
+ * ticket copies overlaps what another computes; within a ticket, who comes from another list waits for what is there:
+ *
+ *   in-order lists    for the event of the command before it
+ *   any other lists   uploads  copy copy [barrier]------event--,
+ *                     kernels                            [barrier] kernel ...      also where the core wants no barrier
+ *
+ * A ticket that is alone stays in the list of kernels, since to go from list to list takes time, and elsewhere copies go where
+ * kernels go.
  *
  * Called in the device's submitter thread only.
  *
@@ -102,21 +107,49 @@ struct place {
     ze_event_handle_t before;
 };
 
-static struct place place_of(struct target *to, uint32_t kind) {
-    struct lz_engine *engines = to->device->engines;
-    const struct lz_engine *engine = to->engine;
-    if (to->spreads && kind != SVMX_COMMAND_DISPATCH)
-        engine = &engines[kind == SVMX_COMMAND_COPY_OUT ? LZ_READBACKS : 1];
-    struct place place = {.list = engine->list};
-    if (to->last && to->last != place.list) {
-        place.waits = 1;
-        place.before = to->slot->events[to->slot->event_count - 1]->handle;
-    }
-    return place;
+static ze_command_list_handle_t list_of(const struct target *to, uint32_t kind) {
+    const struct lz_engine *engines = to->device->engines;
+    if (!to->spreads || kind == SVMX_COMMAND_DISPATCH) return to->engine->list;
+    return engines[kind == SVMX_COMMAND_COPY_OUT ? LZ_READBACKS : 1].list;
+}
+
+/* Where barriers go: what was appended last is there. */
+static ze_command_list_handle_t last_list(const struct target *to) { return to->last ? to->last : to->engine->list; }
+
+/* With an event of the slot's, so that whoever waits for the slot waits for the barrier too. */
+static ze_result_t append_event(struct target *to, ze_command_list_handle_t list, uint32_t waits,
+                                ze_event_handle_t *before) {
+    struct lz_event *event;
+    ze_result_t result = lz_slot_event(to->device, to->slot, SVMX_COMMAND_BARRIER, &event);
+    if (result != ZE_RESULT_SUCCESS) return result;
+    result = zeCommandListAppendBarrier(list, event->handle, waits, before);
+    if (result != ZE_RESULT_SUCCESS) lz_slot_drop(to->device, to->slot);
+    return result;
+}
+
+static ze_event_handle_t last_event(const struct target *to) {
+    return to->slot->events[to->slot->event_count - 1]->handle;
+}
+
+/* From the last list to another one, where order does not see to it. */
+static ze_result_t cross(struct target *to, ze_command_list_handle_t list) {
+    ze_result_t result = append_event(to, to->last, 0, NULL);
+    if (result != ZE_RESULT_SUCCESS) return result;
+    ze_event_handle_t before = last_event(to);
+    return append_event(to, list, 1, &before);
+}
+
+static ze_result_t find_place(struct target *to, uint32_t kind, struct place *place) {
+    *place = (struct place){.list = list_of(to, kind)};
+    if (!to->last || to->last == place->list) return ZE_RESULT_SUCCESS;
+    if (!to->device->in_order) return cross(to, place->list);
+    place->waits = 1;
+    place->before = last_event(to);
+    return ZE_RESULT_SUCCESS;
 }
 
 static ze_result_t append_barrier(const struct target *to) {
-    return to->device->in_order ? ZE_RESULT_SUCCESS : zeCommandListAppendBarrier(to->engine->list, NULL, 0, NULL);
+    return to->device->in_order ? ZE_RESULT_SUCCESS : zeCommandListAppendBarrier(last_list(to), NULL, 0, NULL);
 }
 
 static const void *address(const struct svmx_span *span, bool with_offset) {
@@ -150,9 +183,10 @@ static ze_result_t appended(struct target *to, const struct place *place, ze_res
 
 static ze_result_t append_pass(struct target *to, const struct lz_pass *pass, const struct svmx_dispatch *dispatch) {
     const ze_group_count_t groups = {(uint32_t)groups_of(pass, dispatch), 1, 1};
-    struct place place = place_of(to, SVMX_COMMAND_DISPATCH);
+    struct place place;
     struct lz_event *event;
-    ze_result_t result = lz_slot_event(to->device, to->slot, SVMX_COMMAND_DISPATCH, &event);
+    ze_result_t result = find_place(to, SVMX_COMMAND_DISPATCH, &place);
+    if (result == ZE_RESULT_SUCCESS) result = lz_slot_event(to->device, to->slot, SVMX_COMMAND_DISPATCH, &event);
     if (result != ZE_RESULT_SUCCESS) return result;
     result = set_arguments(pass->kernel, dispatch);
     if (result == ZE_RESULT_SUCCESS)
@@ -206,30 +240,24 @@ static ze_result_t append(struct target *to, const struct svmx_command *command)
     if (command->kind == SVMX_COMMAND_DISPATCH) return append_dispatch(to, &command->as.dispatch);
     if (command->kind == SVMX_COMMAND_BARRIER) return append_barrier(to);
     if (is_empty(command)) return ZE_RESULT_SUCCESS;
-    struct place place = place_of(to, command->kind);
+    struct place place;
     struct lz_event *event;
-    const ze_result_t result = lz_slot_event(to->device, to->slot, command->kind, &event);
+    ze_result_t result = find_place(to, command->kind, &place);
+    if (result == ZE_RESULT_SUCCESS) result = lz_slot_event(to->device, to->slot, command->kind, &event);
     if (result != ZE_RESULT_SUCCESS) return result;
     return appended(to, &place, append_move(&place, command, event->handle));
 }
 
 /* The barrier that ends a ticket, where order does not. */
-static ze_result_t append_end(const struct target *to) {
-    struct lz_event *event;
-    if (to->device->in_order) return ZE_RESULT_SUCCESS;
-    ze_result_t result = lz_slot_event(to->device, to->slot, SVMX_COMMAND_BARRIER, &event);
-    if (result != ZE_RESULT_SUCCESS) return result;
-    result = zeCommandListAppendBarrier(to->engine->list, event->handle, 0, NULL);
-    if (result != ZE_RESULT_SUCCESS) lz_slot_drop(to->device, to->slot);
-    return result;
+static ze_result_t append_end(struct target *to) {
+    return to->device->in_order ? ZE_RESULT_SUCCESS : append_event(to, last_list(to), 0, NULL);
 }
 
 /* ---- submit ----------------------------------------------------------------------------------------------- */
 
 /* Whether copies of a list for engine 0 go beside its kernels. */
 static bool spreads(const struct lz_device *device, uint32_t engine) {
-    return engine == 0 && device->in_order && device->info.copy_engines && !device->integrated &&
-           lz_slots_are_open(device);
+    return engine == 0 && device->info.copy_engines && !device->integrated && lz_slots_are_open(device);
 }
 
 /* The engines of a submission, in the order of their numbers: all, or its own. */
@@ -252,14 +280,18 @@ static ze_result_t append_all(struct target *to, const struct svmx_command_list 
     return result == ZE_RESULT_SUCCESS ? append_end(to) : result;
 }
 
-/* What was begun must end before the caller hears that nothing was. */
-static void take_back(struct target *to, ze_result_t why) {
+/* What was begun must end before the caller hears that nothing was, and why. */
+static ze_result_t take_back(struct target *to, ze_result_t why) {
     struct lz_device *device = to->device;
     lz_note(device, why);
     for (uint32_t i = 0; to->slot->event_count && device->in_order && i < LZ_ENGINES; i++)
-        if ((to->spreads || to->engine == &device->engines[i]) && device->engines[i].list)
-            lz_note(device, device->backend->newer.list_synchronize(device->engines[i].list, await_limit_ns));
-    lz_slot_drain(device, to->slot);
+        if ((to->spreads || to->engine == &device->engines[i]) && device->engines[i].list) {
+            const ze_result_t ended =
+                device->backend->newer.list_synchronize(device->engines[i].list, device->patience_ns);
+            lz_note(device, ended);
+            if (ended == ZE_RESULT_NOT_READY) lz_note_stuck(device);
+        }
+    return lz_slot_drain(device, to->slot, why);
 }
 
 static enum svmx_status await_others(struct lz_backend *backend, const struct svmx_submission *submission) {
@@ -287,8 +319,8 @@ enum svmx_status lz_submit(void *self, const struct svmx_submission *submission,
     slot->learn_ns = NULL;
     slot->submitted_ns = kernels_now_ns();
     lock_engines(&to);
-    const ze_result_t result = append_all(&to, submission->list);
-    if (result != ZE_RESULT_SUCCESS) take_back(&to, result);
+    ze_result_t result = append_all(&to, submission->list);
+    if (result != ZE_RESULT_SUCCESS) result = take_back(&to, result);
     unlock_engines(&to);
     if (result != ZE_RESULT_SUCCESS) return lz_fail(device, result, "submit");
     *ticket = lz_slot_open(device, slot);

@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-static const uint64_t drain_limit_ns = UINT64_C(10000000000);
-
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- slots ------------------------------------------------------------------------------------------------ */
@@ -85,6 +83,10 @@ void lz_slots_free(struct lz_device *device) {
     for (size_t i = 0; i < LZ_SLOTS; i++) host->release(host, device->slots[i].events);
 }
 
+static bool is_lost(const struct lz_device *device) {
+    return atomic_load_explicit(&device->lost, memory_order_relaxed);
+}
+
 /* ---- waiting ---------------------------------------------------------------------------------------------- */
 
 /* NOT_READY: not over within the time. */
@@ -101,14 +103,18 @@ static ze_result_t wait_for(const struct lz_device *device, const struct lz_slot
     }
 }
 
-/* Commands that did not end in this time are not waited for any longer: the device is as good as lost. */
-void lz_slot_drain(struct lz_device *device, struct lz_slot *slot) {
+/* A device that says itself that it is lost has ended them. */
+ze_result_t lz_slot_drain(struct lz_device *device, struct lz_slot *slot, ze_result_t why) {
     ze_result_t result = ZE_RESULT_SUCCESS;
-    if (atomic_load_explicit(&device->lost, memory_order_relaxed)) result = ZE_RESULT_ERROR_DEVICE_LOST;
-    for (size_t i = 0; i < slot->event_count && result == ZE_RESULT_SUCCESS; i++)
-        result = zeEventHostSynchronize(slot->events[i]->handle, drain_limit_ns);
-    if (result != ZE_RESULT_SUCCESS) lz_note(device, ZE_RESULT_ERROR_DEVICE_LOST);
-    lz_slot_clear(device, slot, result == ZE_RESULT_SUCCESS);
+    lz_note(device, why);
+    for (size_t i = 0; i < slot->event_count && result == ZE_RESULT_SUCCESS && !is_lost(device); i++) {
+        result = zeEventHostSynchronize(slot->events[i]->handle, device->patience_ns);
+        lz_note(device, result);
+    }
+    const bool over = result == ZE_RESULT_SUCCESS && !is_lost(device);
+    if (!over && !is_lost(device)) lz_note_stuck(device);
+    lz_slot_clear(device, slot, over);
+    return over ? why : ZE_RESULT_ERROR_DEVICE_LOST;
 }
 
 /* Another thread may retire the ticket at any moment, and its event be used again: so it is only asked, with the lock. */
@@ -155,10 +161,7 @@ enum svmx_status lz_wait(void *self, uint32_t index, uint64_t ticket, uint64_t t
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (slot->event_count) result = wait_for(device, slot, timeout_ns);
     if (result == ZE_RESULT_NOT_READY) return SVMX_TIMEOUT;
-    if (result != ZE_RESULT_SUCCESS) {
-        lz_slot_drain(device, slot);
-        return lz_fail(device, result, "wait");
-    }
+    if (result != ZE_RESULT_SUCCESS) return lz_fail(device, lz_slot_drain(device, slot, result), "wait");
     take_timing(device, slot, timing);
     if (slot->learn_ns && slot->dispatch_count == 1) *slot->learn_ns = kernels_now_ns() - slot->submitted_ns;
     lz_slot_clear(device, slot, true);

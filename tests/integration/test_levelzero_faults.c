@@ -25,7 +25,7 @@
 #include <regex.h>
 #include <sys/wait.h>
 
-enum { MAX_CALLS = 128, ITEMS = 9000, NAMES = 8192 };
+enum { MAX_CALLS = 128, ITEMS = 9000, NAMES = 8192, UNDER_WAY = 12, MANY_ITEMS = 40000 };
 
 static unsigned passed, failed;
 
@@ -62,6 +62,19 @@ static void prewarm(svmx_executor_t *executor, const char *name, uint64_t units)
     if (svmx_op_find(executor, name, &op, &error) == SVMX_OK) (void)svmx_prewarm(executor, op, units);
 }
 
+/* "levelzero" or "simd"; NULL: another. */
+static const char *who_answered(svmx_executor_t *executor, const svmx_batch_t *batch, uint32_t index) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    struct svmx_device device = {.size = sizeof device};
+    if (svmx_receipt_get(batch, index, &receipt) != SVMX_OK ||
+        svmx_device_get(executor, receipt.device, &device) != SVMX_OK)
+        return NULL;
+    if (strcmp(device.backend, "simd") == 0) return "simd";
+    if (strcmp(device.backend, "levelzero") == 0) return "levelzero";
+    (void)complain(device.backend);
+    return NULL;
+}
+
 /* A batch of two operations, one of them with two passes. Which backends answered: "levelzero", "simd", or NULL if that is
  * not so, or an answer is wrong. */
 static const char *run_batch(svmx_executor_t *executor) {
@@ -84,34 +97,69 @@ static const char *run_batch(svmx_executor_t *executor) {
         who = NULL;
     }
     for (uint32_t i = 0; who && i < 2; i++) {
-        struct svmx_receipt receipt = {.size = sizeof receipt};
-        struct svmx_device device = {.size = sizeof device};
-        if (svmx_receipt_get(batch, i, &receipt) != SVMX_OK ||
-            svmx_device_get(executor, receipt.device, &device) != SVMX_OK)
-            who = NULL;
-        else if (strcmp(device.backend, "simd") == 0)
-            who = "simd";
-        else if (strcmp(device.backend, "levelzero") != 0) {
-            (void)complain(device.backend);
-            who = NULL;
-        }
+        const char *this = who_answered(executor, batch, i);
+        if (!this || strcmp(this, "simd") == 0) who = this;
     }
     svmx_batch_destroy(batch);
     return who;
 }
 
-/* A: whatever happens, three batches are right. B: it is as if nothing had happened. */
+/* Batches under way at once, too large to be gathered: copies of one go beside kernels of another, on the engine for copies.
+ * "simd": it answered some of them. */
+static const char *run_several(svmx_executor_t *executor) {
+    static float a[MANY_ITEMS], b[MANY_ITEMS], sums[UNDER_WAY][MANY_ITEMS];
+    svmx_batch_t *batches[UNDER_WAY];
+    const char *who = "levelzero";
+    for (unsigned i = 0; i < MANY_ITEMS; i++) a[i] = (float)i, b[i] = 0.5f * (float)i;
+    prewarm(executor, "vec_add_f32", MANY_ITEMS);
+    for (unsigned n = 0; n < UNDER_WAY; n++)
+        if (svmx_batch_create(executor, &batches[n]) != SVMX_OK ||
+            svmx_vec_add_f32(batches[n], sums[n], a, b, MANY_ITEMS) != SVMX_OK || svmx_submit(batches[n], 0) != SVMX_OK)
+            exit(complain("a batch of several is not taken"));
+    for (unsigned n = 0; n < UNDER_WAY; n++) {
+        const bool good = svmx_wait(batches[n], UINT64_MAX) == SVMX_OK;
+        const char *this = good ? who_answered(executor, batches[n], 0) : NULL;
+        for (unsigned i = 0; i < MANY_ITEMS && this; i++)
+            if (sums[n][i] != a[i] + b[i]) this = NULL;
+        if (!this || (who && strcmp(this, "simd") == 0)) who = this;
+        svmx_batch_destroy(batches[n]);
+    }
+    if (!who) (void)complain("one of several batches is lost or wrong");
+    return who;
+}
+
+/* A new executor: it is as if nothing had happened. */
+static int serve_again(void) {
+    svmx_executor_t *executor = open_it(60000);
+    if (!executor) return complain("executor B does not open");
+    const char *who = run_batch(executor);
+    svmx_close(executor);
+    return who && strcmp(who, "levelzero") == 0 ? 0 : complain("executor B is not served by Level Zero");
+}
+
+/* A: whatever happens, three batches are right. */
 static int work(void) {
     svmx_executor_t *executor = open_it(60000);
     if (!executor) return complain("executor A does not open");
     for (unsigned i = 0; i < 3; i++)
         if (!run_batch(executor)) return complain("executor A: a batch is lost or wrong, or not by Level Zero or SIMD");
     svmx_close(executor);
-    executor = open_it(60000);
-    if (!executor) return complain("executor B does not open");
-    const char *who = run_batch(executor);
+    return serve_again();
+}
+
+/* The same of several at once. */
+static int work_at_several(void) {
+    svmx_executor_t *executor = open_it(60000);
+    const char *who = executor ? run_several(executor) : NULL;
     svmx_close(executor);
-    return who && strcmp(who, "levelzero") == 0 ? 0 : complain("executor B is not served by Level Zero");
+    return who ? serve_again() : complain("executor A: several batches were not answered");
+}
+
+static int several_by_device(void) {
+    svmx_executor_t *executor = open_it(60000);
+    const char *who = executor ? run_several(executor) : NULL;
+    svmx_close(executor);
+    return who && strcmp(who, "levelzero") == 0 ? 0 : complain("several batches: not answered by the device");
 }
 
 /* Three batches on one executor; who answered the last. */
@@ -149,9 +197,12 @@ static int nothing_builds(void) {
     return answered_by("simd");
 }
 
-/* The device does not answer the last batch: what it keeps stays with it, so nothing is closed. */
+/* The device does not answer the last batch. What it may still use stays with it, while it is closed too: no other leaks are
+ * looked for. */
 static int hang(void) {
-    const char *who = run_three(open_it(400));
+    svmx_executor_t *executor = open_it(400);
+    const char *who = run_three(executor);
+    svmx_close(executor);
     _exit(who && strcmp(who, "simd") == 0 ? 0 : complain("a device that hangs: SIMD did not answer"));
 }
 
@@ -279,6 +330,21 @@ static unsigned count_calls(bool newer, int (*mode)(void), struct call *calls) {
     return status == 0 ? read_counts(calls) : 0;
 }
 
+/* What a device that hangs holds is a leak; anything else that is told is not to be. */
+static bool was_misused(void) {
+    char path[ZE_CPU_PATH], line[512];
+    bool found = false;
+    ze_cpu_report_path(path, "faults");
+    FILE *report = fopen(path, "r");
+    while (report && fgets(line, sizeof line, report)) {
+        if (strncmp(line, "misuse", 6) != 0) continue;
+        printf("%s", line);
+        found = true;
+    }
+    if (report) fclose(report);
+    return found;
+}
+
 /* A command of the last batch: those before it are known answers, which have more time. */
 static void hang_once(bool newer, const struct call *calls, unsigned count) {
     char value[64];
@@ -287,6 +353,26 @@ static void hang_once(bool newer, const struct call *calls, unsigned count) {
         if (strcmp(calls[i].name, "command") == 0) commands = calls[i].count;
     (void)snprintf(value, sizeof value, "command@%u=5000", commands - 1);
     judge(run_child(hang, "ZE_CPU_HANG", value) == 0, newer, "a command that hangs");
+    judge(!was_misused(), newer, "a command that hangs, and what it uses");
+}
+
+/* The copy engine beside the one that computes: three lists, and each of their calls fails once. */
+static void fail_several(bool newer, bool all) {
+    static const char *const calls[] = {"zeCommandListCreateImmediate", "zeCommandListAppendMemoryCopy",
+                                        "zeCommandListAppendLaunchKernel", "zeCommandListAppendBarrier",
+                                        "zeEventHostSynchronize"};
+    struct call counted[MAX_CALLS];
+    unsigned lists = 0;
+    const unsigned count = count_calls(newer, several_by_device, counted);
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(counted[i].name, calls[0]) == 0) lists = counted[i].count;
+        for (unsigned c = 0; c < sizeof calls / sizeof *calls; c++) {
+            if (strcmp(counted[i].name, calls[c]) != 0) continue;
+            fail_once(newer, work_at_several, "", calls[c], counted[i].count / 2 + 1, "7ffffffe");
+            if (all) fail_once(newer, work_at_several, "", calls[c], counted[i].count / 2 + 1, "70000001");
+        }
+    }
+    judge(lists == 3, newer, "several batches did not use the engine for copies");
 }
 
 /* What only an integrated device, only a kernel that does not build, or only a list that breaks off has called. */
@@ -357,6 +443,7 @@ static void fail_all(bool newer, bool all) {
     printf("%s loader: %u functions failed\n", newer ? "stand-in" : "real", count);
     judge(count > 20, newer, "hardly any function was counted");
     hang_once(newer, calls, count);
+    fail_several(newer, all);
     fail_the_rest(newer);
 }
 

@@ -110,8 +110,8 @@ scan_parts = src/cli/args.c src/cli/json.c src/cli/scan_cells.c src/cli/scan_cro
 	src/cli/scan_stats.c src/cli/text.c
 %C%_test_scan_virtual_LDADD = plugins/sim/libsim-model.la $(LDADD)
 
-EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/opencl_fixture.h %D%/plugin_fixture.h \
-	%D%/profile_fixture.h %D%/signatures_fixture.h %D%/store_fixture.h %D%/vm_fixture.h
+EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/levelzero_fixture.h \
+	%D%/opencl_fixture.h %D%/plugin_fixture.h %D%/profile_fixture.h %D%/signatures_fixture.h %D%/store_fixture.h %D%/vm_fixture.h
 %C%_test_op_ecdsa_CPPFLAGS = $(openssl_cppflags) $(SECP256K1_CFLAGS)
 %C%_test_op_ecdsa_LDADD = $(LDADD) $(SECP256K1_LIBS) $(OPENSSL_LIBS)
 %C%_test_op_ecrecover_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
@@ -230,8 +230,14 @@ endif
 endif
 
 if BUILD_LEVELZERO
-criterion_suites += %D%/test_levelzero_backend
+criterion_suites += %D%/test_levelzero_backend %D%/test_levelzero_kernels %D%/test_levelzero_newer
 %C%_test_levelzero_backend_LDADD = plugins/levelzero/liblevelzero.la $(CRITERION_LIBS)
+%C%_test_levelzero_kernels_LDADD = plugins/levelzero/liblevelzero.la $(LDADD)
+# the same once more, with the test driver in the place of the loader
+%C%_test_levelzero_newer_SOURCES = %D%/test_levelzero_backend.c
+%C%_test_levelzero_newer_CPPFLAGS = $(AM_CPPFLAGS) -DLOADER_IS_NEWER=true
+%C%_test_levelzero_newer_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,$(abs_top_builddir)/tests/drivers/ze_cpu/loader
+%C%_test_levelzero_newer_LDADD = plugins/levelzero/liblevelzero.la $(CRITERION_LIBS)
 endif
 
 # By way of a variable: automake would take a rule for the log itself for the whole of its rule.

@@ -2,145 +2,14 @@
  * test_levelzero_backend.c: plugins/levelzero by its own functions, on the test driver (tests/drivers/ze_cpu): engines,
  * tickets, memory and its limits, binaries, input that is wrong. What an executor does with it: tests/contract/levelzero.c.
  *
- * Every test has its own process. What the driver has to say of misuse goes to a report that has to stay empty.
+ * Two suites are made of it: through the real loader, and as test_levelzero_newer, whose linker finds the driver's stand-in for a
+ * newer loader: lists in order, events that count.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../../plugins/levelzero/levelzero.h"
-#include "../drivers/ze_cpu/use.h"
+#include "levelzero_fixture.h"
 
-#include <criterion/criterion.h>
-#include <string.h>
-
-extern const struct svmx_plugin svmx_plugin;
-
-/* ---- a host, and an instance ------------------------------------------------------------------------------------- */
-
-static atomic_int live_allocations, allocations_left = 1000000;
-static char last_error[256], all_lines[16384];
-
-static void host_log(const struct svmx_host *host, enum svmx_log_level level, const char *text) {
-    (void)host;
-    const size_t used = strlen(all_lines);
-    if (level == SVMX_LOG_ERROR) (void)snprintf(last_error, sizeof last_error, "%s", text);
-    if (level <= SVMX_LOG_INFO) (void)snprintf(all_lines + used, sizeof all_lines - used, "%s\n", text);
-}
-
-static void *host_alloc(const struct svmx_host *host, size_t bytes, size_t alignment) {
-    void *memory = NULL;
-    (void)host;
-    if (atomic_fetch_sub(&allocations_left, 1) <= 0) return NULL;
-    if (posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes)) return NULL;
-    atomic_fetch_add(&live_allocations, 1);
-    return memory;
-}
-
-static void host_release(const struct svmx_host *host, void *memory) {
-    (void)host;
-    if (memory) atomic_fetch_sub(&live_allocations, 1);
-    free(memory);
-}
-
-static const char *host_option(const struct svmx_host *host, const char *key) {
-    (void)host;
-    (void)key;
-    return NULL;
-}
-
-static uint64_t host_now(const struct svmx_host *host) {
-    (void)host;
-    return 0; /* a clock that stands still: waiting must not depend on it */
-}
-
-static const struct svmx_host host = {.size = sizeof host,
-                                      .abi_major = SVMX_ABI_MAJOR,
-                                      .abi_minor = SVMX_ABI_MINOR,
-                                      .log = host_log,
-                                      .alloc = host_alloc,
-                                      .release = host_release,
-                                      .option = host_option,
-                                      .now = host_now};
-static struct svmx_backend backend;
-static char name[32]; /* of the driver's files */
-
-static void use(void) {
-    const char *missing = ze_cpu_missing();
-    if (missing) cr_skip_test("%s", missing);
-    (void)snprintf(name, sizeof name, "backend-%d", (int)getpid()); /* tests run side by side */
-    ze_cpu_use(name);
-    setenv("ZE_CPU_STRICT", "1", 1);
-}
-
-static void open_backend(void) { cr_assert_eq(svmx_plugin.open(&host, &backend), SVMX_OK, "%s", last_error); }
-
-static void start(void) {
-    use();
-    open_backend();
-}
-
-/* Misuse is reported at once, leaks at the end of the process: those are looked for by the suites that have other ones. */
-static void finish(void) {
-    char path[ZE_CPU_PATH];
-    backend.ops->close(backend.self);
-    cr_expect_eq(atomic_load(&live_allocations), 0, "close leaves %d allocations", atomic_load(&live_allocations));
-    ze_cpu_report_path(path, name);
-    cr_expect_neq(access(path, R_OK), 0, "the driver reports misuse: %s", path);
-}
-
-static struct svmx_device_info info_of(uint32_t index) {
-    struct svmx_device_info info = {.size = sizeof info};
-    cr_assert_eq(backend.ops->device_info(backend.self, index, &info), SVMX_OK);
-    return info;
-}
-
-static enum svmx_status alloc(uint32_t kind, uint32_t usage, uint64_t bytes, struct svmx_memory **memory, void **at) {
-    const struct svmx_memory_desc desc = {.size = sizeof desc, .kind = kind, .usage = usage, .bytes = bytes};
-    return backend.ops->memory_alloc(backend.self, 0, &desc, memory, at);
-}
-
-static struct svmx_memory *staging(uint64_t bytes, void **at) {
-    struct svmx_memory *memory = NULL;
-    const uint32_t usage = SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE | SVMX_USAGE_COPY_SOURCE;
-    cr_assert_eq(alloc(SVMX_MEMORY_STAGING, usage, bytes, &memory, at), SVMX_OK, "%s", last_error);
-    return memory;
-}
-
-static struct svmx_memory *device_memory(uint64_t bytes) {
-    struct svmx_memory *memory = NULL;
-    void *none;
-    cr_assert_eq(alloc(SVMX_MEMORY_DEVICE, SVMX_USAGE_COPY_TARGET, bytes, &memory, &none), SVMX_OK, "%s", last_error);
-    cr_assert_null(none);
-    return memory;
-}
-
-static void release(struct svmx_memory *memory) { backend.ops->memory_free(backend.self, memory); }
-
-static enum svmx_status submit(uint32_t engine, const struct svmx_command *commands, size_t count,
-                               const uint64_t *after, uint64_t *ticket) {
-    const struct svmx_command_list list = {sizeof list, sizeof *commands, commands, count};
-    const struct svmx_submission submission = {
-        .size = sizeof submission, .engine = engine, .list = &list, .after = after, .after_count = after ? 1 : 0};
-    return backend.ops->submit(backend.self, &submission, ticket);
-}
-
-static enum svmx_status wait_for(uint64_t ticket, struct svmx_timing *timing) {
-    struct svmx_timing unused = {.size = sizeof unused};
-    return backend.ops->wait(backend.self, 0, ticket, UINT64_C(60000000000), timing ? timing : &unused);
-}
-
-static enum svmx_status build(const char *op, uint32_t variant, const void *binary, size_t bytes,
-                              struct svmx_pipeline **pipeline) {
-    const struct svmx_op_desc desc = {.size = sizeof desc, .name = op};
-    const struct svmx_pipeline_desc wish = {
-        .size = sizeof wish, .op = &desc, .bucket = 16384, .variant = variant, .binary = binary, .binary_bytes = bytes};
-    return backend.ops->pipeline_build(backend.self, 0, &wish, pipeline);
-}
-
-static struct svmx_command copy(uint32_t kind, struct svmx_memory *from, struct svmx_memory *to, uint64_t bytes) {
-    return (struct svmx_command){.kind = kind, .as.copy = {{from, 0, bytes}, {to, 0, bytes}}};
-}
-
-static const struct svmx_command barrier = {.kind = SVMX_COMMAND_BARRIER};
+static struct lz_device *device_zero(void) { return &((struct lz_backend *)backend.self)->devices[0]; }
 
 /* ---- devices --------------------------------------------------------------------------------------------------- */
 
@@ -184,6 +53,13 @@ Test(levelzero_backend, another_abi_is_refused, .init = use) {
     cr_expect_eq(svmx_plugin.open(&other, &backend), SVMX_ERR_ABI);
 }
 
+#ifndef LOADER_IS_NEWER
+#define LOADER_IS_NEWER false
+#endif
+Test(levelzero_backend, the_loader_is_the_one_that_is_to_be_tested, .init = start, .fini = finish) {
+    cr_expect_eq(device_zero()->in_order, LOADER_IS_NEWER);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 Test(levelzero_backend, memory_beyond_the_plain_limit_is_to_be_had_and_beyond_all_is_not, .init = start,
@@ -199,6 +75,18 @@ Test(levelzero_backend, memory_beyond_the_plain_limit_is_to_be_had_and_beyond_al
     cr_expect_eq(alloc(SVMX_MEMORY_IMPORT, 0, 64, &memory, &none), SVMX_ERR_UNSUPPORTED);
     cr_expect_eq(alloc(77, 0, 64, &memory, &none), SVMX_ERR_UNSUPPORTED);
     cr_expect_null(memory);
+}
+
+Test(levelzero_backend, without_the_relaxed_limits_the_plain_one_holds, .init = use, .fini = finish) {
+    setenv("ZE_CPU_FAIL", "zeDriverGetExtensionProperties@1=7ffffffe", 1); /* no extension is known */
+    open_backend();
+    const struct svmx_device_info info = info_of(0);
+    struct svmx_memory *memory = NULL;
+    void *none;
+    cr_expect_lt(info.max_alloc_bytes, info.memory_bytes);
+    release(device_memory(info.max_alloc_bytes));
+    cr_expect_eq(alloc(SVMX_MEMORY_DEVICE, 0, info.max_alloc_bytes + 1, &memory, &none), SVMX_ERR_MEMORY);
+    cr_expect_not_null(strstr(last_error, "limit"), "%s", last_error);
 }
 
 Test(levelzero_backend, memory_that_runs_out_says_so, .init = start, .fini = finish) {
@@ -319,7 +207,7 @@ Test(levelzero_backend, a_gpu_is_waited_for_in_pauses, .init = use, .fini = fini
     struct add add;
     setenv("ZE_CPU_HANG", "command@1=3,command@3=3,command@9=400,command@11=2", 1);
     open_backend();
-    ((struct lz_backend *)backend.self)->devices[0].shares_cores = false;
+    device_zero()->shares_cores = false;
     add_open(&add);
     for (int i = 0; i < 20; i++) {
         struct svmx_timing timing = {.size = sizeof timing};
@@ -382,8 +270,8 @@ Test(levelzero_backend, another_ticket_that_cannot_be_asked_for_is_lost, .init =
     ask_in_vain("zeEventQueryStatus@1=70000001", SVMX_ERR_DEVICE_LOST);
 }
 
-/* Copies beside kernels of other tickets, where the driver has in-order lists: each ticket is in order all the same. The driver
- * runs lists beside each other and reports what was used in two of them at once. */
+/* Copies beside kernels of other tickets: each ticket is in order all the same. The driver runs lists beside each other and
+ * reports what was used in two of them at once. */
 Test(levelzero_backend, tickets_overlap_and_each_is_in_order, .init = start, .fini = finish) {
     enum { OPEN = 4 };
     struct add adds[OPEN];
@@ -412,14 +300,73 @@ Test(levelzero_backend, tickets_overlap_and_each_is_in_order, .init = start, .fi
         }
         for (int i = 0; i < OPEN; i++) cr_assert(add_is_right(&adds[i]), "round %d, ticket %d", round, i);
     }
-    const struct lz_device *device = &((struct lz_backend *)backend.self)->devices[0];
-    cr_expect_eq(device->engines[LZ_READBACKS].list != NULL, device->in_order);
+    for (size_t i = 0; i < LZ_ENGINES; i++) cr_expect_not_null(device_zero()->engines[i].list, "engine %zu", i);
     for (int i = 0; i < OPEN; i++) {
         add_close(&adds[i]);
         release(in[i]);
         release(out[i]);
     }
 }
+
+/* ---- commands that do not end ----------------------------------------------------------------------------------- */
+
+/* They fail on their way, and are then waited for in vain: whatever they may still use must stay with the device, or the driver
+ * reports that it was freed in use. */
+static void get_stuck(const char *hang, const char *fault) {
+    struct add add;
+    uint64_t ticket;
+    struct svmx_memory *there;
+    setenv("ZE_CPU_HANG", hang, 1);
+    setenv("ZE_CPU_FAIL", fault, 1);
+    open_backend();
+    device_zero()->patience_ns = 20000000;
+    add_open(&add);
+    there = device_memory(ADD_BYTES);
+    const struct svmx_command commands[] = {copy(SVMX_COMMAND_COPY_IN, add.out, there, ADD_BYTES), barrier, add.command,
+                                            barrier, copy(SVMX_COMMAND_COPY_OUT, there, add.out, ADD_BYTES)};
+    enum svmx_status status = submit(0, commands, 5, NULL, &ticket);
+    if (status == SVMX_OK) status = wait_for(ticket, NULL);
+    cr_expect_eq(status, SVMX_ERR_DEVICE_LOST, "%s: %s", fault, last_error);
+    cr_expect_not_null(strstr(all_lines, "do not end"), "%s", all_lines);
+    cr_expect_eq(submit(0, &add.command, 1, NULL, &ticket), SVMX_ERR_DEVICE_LOST);
+    add_close(&add);
+    release(there);
+}
+
+Test(levelzero_backend, what_a_wait_that_failed_leaves_under_way_keeps_its_memory, .init = use, .fini = finish) {
+    get_stuck("command@1=1500", "zeEventHostSynchronize@1=7ffffffe");
+}
+Test(levelzero_backend, what_a_kernel_that_hangs_may_use_is_kept, .init = use, .fini = finish) {
+    get_stuck("command@2=1500", "zeEventHostSynchronize@1=7ffffffe");
+}
+Test(levelzero_backend, what_a_submit_that_failed_leaves_under_way_keeps_its_memory, .init = use, .fini = finish) {
+    get_stuck("command@1=1500", "zeCommandListAppendLaunchKernel@1=7ffffffe");
+}
+
+/* The same faults of commands that end: nothing stays behind, and the device serves on. */
+static void fail_and_go_on(const char *fault) {
+    struct add add;
+    uint64_t ticket;
+    setenv("ZE_CPU_FAIL", fault, 1);
+    open_backend();
+    add_open(&add);
+    enum svmx_status status = submit(0, &add.command, 1, NULL, &ticket);
+    if (status == SVMX_OK) status = wait_for(ticket, NULL);
+    cr_expect_eq(status, SVMX_ERR_BACKEND, "%s: %s", fault, last_error);
+    cr_assert_eq(submit(0, &add.command, 1, NULL, &ticket), SVMX_OK, "%s", last_error);
+    cr_expect_eq(wait_for(ticket, NULL), SVMX_OK);
+    cr_expect(add_is_right(&add));
+    add_close(&add);
+}
+
+Test(levelzero_backend, a_wait_that_failed_and_ended_is_no_loss, .init = use, .fini = finish) {
+    fail_and_go_on("zeEventHostSynchronize@1=7ffffffe");
+}
+Test(levelzero_backend, a_submit_that_failed_and_ended_is_no_loss, .init = use, .fini = finish) {
+    fail_and_go_on("zeCommandListAppendLaunchKernel@1=7ffffffe");
+}
+
+/* ---- limits, and what is wrong ----------------------------------------------------------------------------------- */
 
 Test(levelzero_backend, only_so_many_tickets_may_be_open, .init = start, .fini = finish) {
     uint64_t tickets[LZ_SLOTS], more;
@@ -431,6 +378,9 @@ Test(levelzero_backend, only_so_many_tickets_may_be_open, .init = start, .fini =
         cr_assert_eq(submit(0, &barrier, 1, NULL, &more), SVMX_OK);
         cr_assert_eq(wait_for(more, NULL), SVMX_OK);
     }
+    for (int i = 0; i < 50; i++) go_there_and_back(0);
+    cr_assert_not_null(device_zero()->bursts);
+    cr_expect_null(device_zero()->bursts->next, "events are used again: one burst is enough");
 }
 
 Test(levelzero_backend, what_is_wrong_is_refused_and_nothing_begins, .init = start, .fini = finish) {
