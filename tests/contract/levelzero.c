@@ -3,9 +3,12 @@
  * (tests/drivers/ze_cpu), which runs the backend's own SPIR-V on the CPU, through the real loader and its validation layer.
  *
  *   pocl        every operation that there is device code for; device memory that the host cannot touch
- *   oclgrind    kernels once, with every access to memory checked and a look for races; small sizes. Of every operation but
- *               signatures and five more that take it minutes; with SVMX_TEST_LONG=1 those too
- *   shuffled    the same as on pocl with fewer tasks, ten seeds: commands run in any order that the specification allows
+ *   newer       the same with the driver's stand-in for a newer loader: lists in order, events that count
+ *   oclgrind    an executor's way with small tasks, every access to memory checked, with a look for races. Of every operation but
+ *               signatures and five more whose proof takes it minutes; with SVMX_TEST_LONG=1 those too. Every kernel by itself:
+ *               tests/unit/test_levelzero_kernels.c
+ *   shuffled    the same as on pocl with fewer tasks, ten seeds: commands run in any order that the specification allows; two more
+ *               with the stand-in, where lists keep their order, but not among each other
  *   integrated  shared memory, in place; and a device without doubles
  *   three       devices at once, of different speed and memory
  *
@@ -23,7 +26,8 @@
 
 static const char *const ze_cpu_names[] = {"pocl",      "oclgrind",  "integrated", "three",     "shuffle-0",
                                            "shuffle-1", "shuffle-2", "shuffle-3",  "shuffle-4", "shuffle-5",
-                                           "shuffle-6", "shuffle-7", "shuffle-8",  "shuffle-9", NULL};
+                                           "shuffle-6", "shuffle-7", "shuffle-8",  "shuffle-9", "newer",
+                                           "newer-0",   "newer-1",   NULL};
 #include "../drivers/ze_cpu/content.h"
 
 /* ---- the driver ------------------------------------------------------------------------------------------------------ */
@@ -32,7 +36,10 @@ static void use(const char *name) {
     const char *missing = ze_cpu_missing();
     if (getenv("SVMX_TEST_NO_OPENCL_CONTRACT")) cr_skip_test("left out in this configuration (scripts/test.sh)");
     if (missing) cr_skip_test("%s", missing);
-    ze_cpu_use(name);
+    if (strncmp(name, "newer", 5) != 0)
+        ze_cpu_use(name);
+    else
+        cr_assert(ze_cpu_use_newer(name), "no loader: %s", dlerror());
     setenv("ZE_CPU_STRICT", "1", 1);
     setenv("SUPERVM_TIMEOUT_MS", "60000", 1); /* PoCL compiles at the first launch */
 }
@@ -95,8 +102,8 @@ static void each_kernel_once(struct pair *pair, uint64_t size) {
 
 /* ---- tests ----------------------------------------------------------------------------------------------------------- */
 
-Test(contract_levelzero, pocl) {
-    use("pocl");
+static void all_of_it(const char *name) {
+    use(name);
     struct pair pair = pair_of("+levelzero,stop");
     few_of(&pair, is_dear);
     random_sizes(&pair);
@@ -105,6 +112,9 @@ Test(contract_levelzero, pocl) {
     all_alignments(&pair);
     pair_close(&pair);
 }
+
+Test(contract_levelzero, pocl) { all_of_it("pocl"); }
+Test(contract_levelzero, newer) { all_of_it("newer"); }
 
 /* oclgrind writes what it finds into a log: that has to be empty. */
 Test(contract_levelzero, oclgrind) {
@@ -139,15 +149,17 @@ enum { SHUFFLED = 20 };
 
 struct seed {
     unsigned number;
+    bool newer;
 };
 
 ParameterizedTestParameters(contract_levelzero, shuffled) {
-    static struct seed seeds[] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}};
+    static struct seed seeds[] = {{0, false}, {1, false}, {2, false}, {3, false}, {4, false}, {5, false},
+                                  {6, false}, {7, false}, {8, false}, {9, false}, {0, true},  {1, true}};
     return cr_make_param_array(struct seed, seeds, sizeof seeds / sizeof *seeds);
 }
 ParameterizedTest(struct seed *seed, contract_levelzero, shuffled) {
     char name[32], text[16];
-    snprintf(name, sizeof name, "shuffle-%u", seed->number);
+    snprintf(name, sizeof name, "%s-%u", seed->newer ? "newer" : "shuffle", seed->number);
     snprintf(text, sizeof text, "%u", seed->number);
     use(name);
     setenv("ZE_CPU_SHUFFLE", text, 1);

@@ -9,6 +9,7 @@
 #ifndef TESTS_DRIVERS_ZE_CPU_USE_H
 #define TESTS_DRIVERS_ZE_CPU_USE_H
 
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,21 @@ static inline void ze_cpu_use(const char *name) {
     ze_cpu_count_path(path, name);
     (void)unlink(path);
     setenv("ZE_CPU_COUNT", path, 1);
+}
+
+/* From now on the driver is the loader, too: a newer one, with in-order lists and events that count. Before the backend is loaded,
+ * which then finds a library of that name in the process; other processes find it on their way, and the real loader finds no
+ * driver. false: it cannot be had. */
+static inline bool ze_cpu_use_newer(const char *name) {
+    char path[ZE_CPU_PATH], more[2 * ZE_CPU_PATH];
+    const char *old = getenv("LD_LIBRARY_PATH");
+    ze_cpu_use(name);
+    unsetenv("ZE_ENABLE_ALT_DRIVERS");
+    ze_cpu_path(path, "tests/drivers/ze_cpu/%s", "loader");
+    (void)snprintf(more, sizeof more, "%s%s%s", path, old ? ":" : "", old ? old : "");
+    setenv("LD_LIBRARY_PATH", more, 1);
+    ze_cpu_path(path, "tests/drivers/ze_cpu/loader/%s", "libze_loader.so.1");
+    return dlopen(path, RTLD_NOW | RTLD_GLOBAL) != NULL;
 }
 
 /* In another process, afterwards: the driver came to its end, and had nothing to report. Tells what it finds. */
