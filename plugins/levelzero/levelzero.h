@@ -124,7 +124,7 @@ struct lz_device {
     ze_context_handle_t context; /* made at the first use: it costs a GPU memory and time */
     struct lz_burst *bursts;
     struct lz_event *free_events;
-    struct lz_program *programs;
+    struct kernels_program *programs; /* struct lz_program */
     struct kernels_shared *pipelines; /* struct svmx_pipeline */
 
     struct lz_engine engines[LZ_ENGINES];
@@ -141,14 +141,9 @@ struct svmx_memory {
 
 /* The compiled form of an operation and a variant. */
 struct lz_program {
-    struct lz_program *next;
+    struct kernels_program shared; /* first: a list of these is one of programs */
     struct lz_device *device;
-    uint32_t references; /* guarded by the device's lock */
-    char op[64];
-    uint64_t key; /* of SPIR-V, options and driver */
-
-    pthread_mutex_t lock;      /* held while it is built: who comes second waits for it */
-    ze_module_handle_t module; /* NULL: not built */
+    ze_module_handle_t module; /* guarded by its lock; NULL: not built */
 };
 
 struct lz_pass {

@@ -57,16 +57,16 @@ static enum svmx_status make_kernel(struct lz_program *program, struct lz_pass *
     ze_result_t result = zeKernelCreate(program->module, &desc, &pass->kernel);
     if (result != ZE_RESULT_SUCCESS) {
         pass->kernel = NULL;
-        return lz_fail(program->device, result, "%s: no kernel %s", program->op, pass->shape.kernel);
+        return lz_fail(program->device, result, "%s: no kernel %s", program->shared.op, pass->shape.kernel);
     }
     result = zeKernelSetGroupSize(pass->kernel, pass->shape.local, 1, 1);
     if (result != ZE_RESULT_SUCCESS)
-        return lz_fail(program->device, result, "%s: %s takes no work-groups of %u", program->op, pass->shape.kernel,
-                       (unsigned)pass->shape.local);
+        return lz_fail(program->device, result, "%s: %s takes no work-groups of %u", program->shared.op,
+                       pass->shape.kernel, (unsigned)pass->shape.local);
     result = zeKernelSetArgumentValue(pass->kernel, ARGUMENT_GRAIN, sizeof pass->grain, &pass->grain);
     if (result != ZE_RESULT_SUCCESS)
-        return lz_fail(program->device, result, "%s: the arguments of %s are not those of common.cl", program->op,
-                       pass->shape.kernel);
+        return lz_fail(program->device, result, "%s: the arguments of %s are not those of common.cl",
+                       program->shared.op, pass->shape.kernel);
     return SVMX_OK;
 }
 

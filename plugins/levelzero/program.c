@@ -63,18 +63,18 @@ static ze_result_t make_module(const struct lz_device *device, ze_module_format_
 /* BACKEND: it cannot be used, and why is told; the core asks again without it. */
 static enum svmx_status build_binary(struct lz_program *program, const void *binary, size_t bytes) {
     const struct lz_backend *backend = program->device->backend;
-    const char *doubt = kernels_binary_doubt(binary, bytes, program->key);
+    const char *doubt = kernels_binary_doubt(binary, bytes, program->shared.key);
     if (doubt) {
-        lz_log(backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s", program->op, doubt);
+        lz_log(backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s", program->shared.op, doubt);
         return SVMX_ERR_BACKEND;
     }
     const ze_result_t result =
         make_module(program->device, ZE_MODULE_FORMAT_NATIVE, (const char *)binary + sizeof(struct kernels_head),
-                    bytes - sizeof(struct kernels_head), program->op, &program->module);
+                    bytes - sizeof(struct kernels_head), program->shared.op, &program->module);
     lz_note(program->device, result);
     if (result == ZE_RESULT_SUCCESS) return SVMX_OK;
-    lz_log(backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s (%#x)", program->op, lz_result_name(result),
-           (unsigned)result);
+    lz_log(backend, SVMX_LOG_INFO, "%s: a stored binary is not used: %s (%#x)", program->shared.op,
+           lz_result_name(result), (unsigned)result);
     /* on a device that is lost nothing can be said of the binary */
     const bool lost = atomic_load_explicit(&program->device->lost, memory_order_relaxed);
     return lost ? SVMX_ERR_DEVICE_LOST : SVMX_ERR_BACKEND;
@@ -85,43 +85,25 @@ static enum svmx_status build(struct lz_program *program, const struct lz_source
                               size_t bytes) {
     if (binary) return build_binary(program, binary, bytes);
     const ze_result_t result = make_module(program->device, ZE_MODULE_FORMAT_IL_SPIRV, source->spirv, source->bytes,
-                                           program->op, &program->module);
+                                           program->shared.op, &program->module);
     if (result == ZE_RESULT_SUCCESS) return SVMX_OK;
-    return lz_fail(program->device, result, "%s: its kernel does not build", program->op);
+    return lz_fail(program->device, result, "%s: its kernel does not build", program->shared.op);
 }
 
 /* ---- sharing ---------------------------------------------------------------------------------------------- */
 
-/* The program of that name, made if there is none; NULL: no memory. With one more reference. */
-static struct lz_program *find_or_add(struct lz_device *device, const char *op, uint64_t key) {
-    const struct svmx_host *host = device->backend->host;
-    pthread_mutex_lock(&device->lock);
-    struct lz_program *program = device->programs;
-    while (program && (program->key != key || strcmp(program->op, op) != 0)) program = program->next;
-    if (!program) {
-        program = host->alloc(host, sizeof *program, _Alignof(struct lz_program));
-        if (program) {
-            *program = (struct lz_program){.next = device->programs, .device = device, .key = key};
-            (void)snprintf(program->op, sizeof program->op, "%s", op);
-            pthread_mutex_init(&program->lock, NULL);
-            device->programs = program;
-        }
-    }
-    if (program) program->references++;
-    pthread_mutex_unlock(&device->lock);
-    return program;
-}
-
 enum svmx_status lz_program_acquire(struct lz_device *device, const struct lz_source *source, const void *binary,
                                     size_t binary_bytes, struct lz_program **acquired) {
-    if (strlen(source->op) >= sizeof((struct lz_program *)0)->op)
+    if (!kernels_program_fits(source->op))
         return lz_refuse(device->backend, SVMX_ERR_UNSUPPORTED, "the name %.32s... is too long", source->op);
-    struct lz_program *program = find_or_add(device, source->op, key_of(device, source));
+    const struct lz_program fresh = {.shared.key = key_of(device, source), .device = device};
+    struct lz_program *program = (void *)kernels_program_acquire(
+        device->backend->host, &device->lock, &device->programs, source->op, &fresh.shared, sizeof fresh);
     if (!program) return lz_refuse(device->backend, SVMX_ERR_MEMORY, "%s: no memory for a program", source->op);
     enum svmx_status status = SVMX_OK;
-    pthread_mutex_lock(&program->lock);
+    pthread_mutex_lock(&program->shared.lock);
     if (!program->module) status = build(program, source, binary, binary_bytes);
-    pthread_mutex_unlock(&program->lock);
+    pthread_mutex_unlock(&program->shared.lock);
     if (status != SVMX_OK)
         lz_program_release(program);
     else
@@ -131,19 +113,9 @@ enum svmx_status lz_program_acquire(struct lz_device *device, const struct lz_so
 
 void lz_program_release(struct lz_program *program) {
     struct lz_device *device = program->device;
-    const struct svmx_host *host = device->backend->host;
-    pthread_mutex_lock(&device->lock);
-    const bool last = --program->references == 0;
-    if (last) {
-        struct lz_program **at = &device->programs;
-        while (*at != program) at = &(*at)->next;
-        *at = program->next;
-    }
-    pthread_mutex_unlock(&device->lock);
-    if (!last) return;
+    if (!kernels_program_release(&device->lock, &device->programs, &program->shared)) return;
     if (program->module && !lz_is_stuck(device)) lz_note(device, zeModuleDestroy(program->module));
-    pthread_mutex_destroy(&program->lock);
-    host->release(host, program);
+    kernels_program_free(device->backend->host, &program->shared);
 }
 
 /* ---- binaries --------------------------------------------------------------------------------------------- */
@@ -152,18 +124,18 @@ enum svmx_status lz_program_binary(struct lz_program *program, void *buffer, siz
     struct lz_device *device = program->device;
     size_t payload_bytes = 0;
     ze_result_t result = zeModuleGetNativeBinary(program->module, &payload_bytes, NULL);
-    if (result != ZE_RESULT_SUCCESS) return lz_fail(device, result, "%s: no size of its binary", program->op);
+    if (result != ZE_RESULT_SUCCESS) return lz_fail(device, result, "%s: no size of its binary", program->shared.op);
     if (payload_bytes == 0)
-        return lz_refuse(device->backend, SVMX_ERR_UNSUPPORTED, "%s: the driver gives no binary", program->op);
+        return lz_refuse(device->backend, SVMX_ERR_UNSUPPORTED, "%s: the driver gives no binary", program->shared.op);
     if (!buffer) {
         *bytes = sizeof(struct kernels_head) + payload_bytes;
         return SVMX_OK;
     }
     if (*bytes < sizeof(struct kernels_head) + payload_bytes)
-        return lz_refuse(device->backend, SVMX_ERR_OVERFLOW, "%s: its binary has grown", program->op);
+        return lz_refuse(device->backend, SVMX_ERR_OVERFLOW, "%s: its binary has grown", program->shared.op);
     result = zeModuleGetNativeBinary(program->module, &payload_bytes, (uint8_t *)buffer + sizeof(struct kernels_head));
-    if (result != ZE_RESULT_SUCCESS) return lz_fail(device, result, "%s: no binary", program->op);
-    kernels_binary_seal(buffer, payload_bytes, program->key);
+    if (result != ZE_RESULT_SUCCESS) return lz_fail(device, result, "%s: no binary", program->shared.op);
+    kernels_binary_seal(buffer, payload_bytes, program->shared.key);
     *bytes = sizeof(struct kernels_head) + payload_bytes;
     return SVMX_OK;
 }

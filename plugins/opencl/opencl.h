@@ -108,8 +108,8 @@ struct ocl_device {
     cl_command_queue queue;            /* of kernels */
     cl_command_queue upload, readback; /* of copies; `queue` itself where the device has no memory of its own */
     cl_command_queue memory_queue;     /* clearing and mapping, from any thread */
-    struct ocl_program *programs;
-    struct kernels_shared *pipelines; /* struct svmx_pipeline */
+    struct kernels_program *programs;  /* struct ocl_program */
+    struct kernels_shared *pipelines;  /* struct svmx_pipeline */
 
     struct ocl_slot slots[OCL_SLOTS];
     uint64_t next_ticket; /* the submitter's */
@@ -128,14 +128,9 @@ struct svmx_memory {
 
 /* The compiled source of an operation and a variant. */
 struct ocl_program {
-    struct ocl_program *next;
+    struct kernels_program shared; /* first: a list of these is one of programs */
     struct ocl_device *device;
-    uint32_t references; /* guarded by the device's lock */
-    char op[64];
-    uint64_t key; /* of source, options and driver */
-
-    pthread_mutex_t lock; /* held while it is built: who comes second waits for it */
-    cl_program program;   /* NULL: not built */
+    cl_program program; /* guarded by its lock; NULL: not built */
 };
 
 /* What a kernel was last launched with. */

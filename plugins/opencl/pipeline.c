@@ -54,11 +54,11 @@ static enum svmx_status make_kernels(struct svmx_pipeline *pipeline) {
         cl_int error;
         pass->kernel = clCreateKernel(pipeline->program->program, pass->shape.kernel, &error);
         if (!pass->kernel)
-            return ocl_fail(pipeline->program->device->backend, error, "%s: no kernel %s", pipeline->program->op,
+            return ocl_fail(pipeline->program->device->backend, error, "%s: no kernel %s", pipeline->program->shared.op,
                             pass->shape.kernel);
         if (clSetKernelArg(pass->kernel, 7, sizeof(cl_uint), &pass->grain) != CL_SUCCESS)
             return ocl_fail(pipeline->program->device->backend, CL_INVALID_KERNEL_ARGS,
-                            "%s: the arguments of %s are not those of common.cl", pipeline->program->op,
+                            "%s: the arguments of %s are not those of common.cl", pipeline->program->shared.op,
                             pass->shape.kernel);
     }
     return SVMX_OK;

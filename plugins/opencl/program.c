@@ -135,44 +135,26 @@ static enum svmx_status build_binary(const struct ocl_device *device, const stru
 
 /* With the program's lock held. */
 static enum svmx_status build(struct ocl_program *program, const struct text *text, const void *binary, size_t bytes) {
-    if (binary) return build_binary(program->device, text, program->op, binary, bytes, &program->program);
-    return build_source(program->device, text, program->op, &program->program);
+    if (binary) return build_binary(program->device, text, program->shared.op, binary, bytes, &program->program);
+    return build_source(program->device, text, program->shared.op, &program->program);
 }
 
 /* ---- sharing ---------------------------------------------------------------------------------------------- */
 
-/* The program of that name, made if there is none; NULL: no memory. With one more reference. */
-static struct ocl_program *find_or_add(struct ocl_device *device, const char *op, uint64_t key) {
-    const struct svmx_host *host = device->backend->host;
-    pthread_mutex_lock(&device->lock);
-    struct ocl_program *program = device->programs;
-    while (program && (program->key != key || strcmp(program->op, op) != 0)) program = program->next;
-    if (!program) {
-        program = host->alloc(host, sizeof *program, _Alignof(struct ocl_program));
-        if (program) {
-            *program = (struct ocl_program){.next = device->programs, .device = device, .key = key};
-            (void)snprintf(program->op, sizeof program->op, "%s", op);
-            pthread_mutex_init(&program->lock, NULL);
-            device->programs = program;
-        }
-    }
-    if (program) program->references++;
-    pthread_mutex_unlock(&device->lock);
-    return program;
-}
-
 enum svmx_status ocl_program_acquire(struct ocl_device *device, const struct ocl_source *source, const void *binary,
                                      size_t binary_bytes, struct ocl_program **acquired) {
-    if (strlen(source->op) >= sizeof((struct ocl_program *)0)->op)
+    if (!kernels_program_fits(source->op))
         return ocl_refuse(device->backend, SVMX_ERR_UNSUPPORTED, "the name %.32s... is too long", source->op);
     struct text text;
     enum svmx_status status = assemble(device, source, &text);
     if (status != SVMX_OK) return status;
-    struct ocl_program *program = find_or_add(device, source->op, text.key);
+    const struct ocl_program fresh = {.shared.key = text.key, .device = device};
+    struct ocl_program *program = (void *)kernels_program_acquire(
+        device->backend->host, &device->lock, &device->programs, source->op, &fresh.shared, sizeof fresh);
     if (!program) return ocl_refuse(device->backend, SVMX_ERR_MEMORY, "%s: no memory for a program", source->op);
-    pthread_mutex_lock(&program->lock);
+    pthread_mutex_lock(&program->shared.lock);
     if (!program->program) status = build(program, &text, binary, binary_bytes);
-    pthread_mutex_unlock(&program->lock);
+    pthread_mutex_unlock(&program->shared.lock);
     if (status != SVMX_OK)
         ocl_program_release(program);
     else
@@ -182,19 +164,9 @@ enum svmx_status ocl_program_acquire(struct ocl_device *device, const struct ocl
 
 void ocl_program_release(struct ocl_program *program) {
     struct ocl_device *device = program->device;
-    const struct svmx_host *host = device->backend->host;
-    pthread_mutex_lock(&device->lock);
-    const bool last = --program->references == 0;
-    if (last) {
-        struct ocl_program **at = &device->programs;
-        while (*at != program) at = &(*at)->next;
-        *at = program->next;
-    }
-    pthread_mutex_unlock(&device->lock);
-    if (!last) return;
+    if (!kernels_program_release(&device->lock, &device->programs, &program->shared)) return;
     if (program->program) clReleaseProgram(program->program);
-    pthread_mutex_destroy(&program->lock);
-    host->release(host, program);
+    kernels_program_free(device->backend->host, &program->shared);
 }
 
 /* ---- binaries --------------------------------------------------------------------------------------------- */
@@ -204,19 +176,19 @@ enum svmx_status ocl_program_binary(struct ocl_program *program, void *buffer, s
     size_t payload_bytes = 0;
     cl_int error =
         clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof payload_bytes, &payload_bytes, NULL);
-    if (error != CL_SUCCESS) return ocl_fail(backend, error, "%s: no size of its binary", program->op);
+    if (error != CL_SUCCESS) return ocl_fail(backend, error, "%s: no size of its binary", program->shared.op);
     if (payload_bytes == 0)
-        return ocl_refuse(backend, SVMX_ERR_UNSUPPORTED, "%s: the driver gives no binary", program->op);
+        return ocl_refuse(backend, SVMX_ERR_UNSUPPORTED, "%s: the driver gives no binary", program->shared.op);
     if (!buffer) {
         *bytes = sizeof(struct kernels_head) + payload_bytes;
         return SVMX_OK;
     }
     if (*bytes < sizeof(struct kernels_head) + payload_bytes)
-        return ocl_refuse(backend, SVMX_ERR_OVERFLOW, "%s: its binary has grown", program->op);
+        return ocl_refuse(backend, SVMX_ERR_OVERFLOW, "%s: its binary has grown", program->shared.op);
     unsigned char *payload = (unsigned char *)buffer + sizeof(struct kernels_head);
     error = clGetProgramInfo(program->program, CL_PROGRAM_BINARIES, sizeof payload, &payload, NULL);
-    if (error != CL_SUCCESS) return ocl_fail(backend, error, "%s: no binary", program->op);
-    kernels_binary_seal(buffer, payload_bytes, program->key);
+    if (error != CL_SUCCESS) return ocl_fail(backend, error, "%s: no binary", program->shared.op);
+    kernels_binary_seal(buffer, payload_bytes, program->shared.key);
     *bytes = sizeof(struct kernels_head) + payload_bytes;
     return SVMX_OK;
 }

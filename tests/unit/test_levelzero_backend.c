@@ -7,6 +7,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#ifdef LOADER_IS_NEWER
+#define SUITE "newer"
+#else
+#define SUITE           "backend"
+#define LOADER_IS_NEWER false
+#endif
 #include "levelzero_fixture.h"
 
 static struct lz_device *device_zero(void) { return &((struct lz_backend *)backend.self)->devices[0]; }
@@ -53,9 +59,6 @@ Test(levelzero_backend, another_abi_is_refused, .init = use) {
     cr_expect_eq(svmx_plugin.open(&other, &backend), SVMX_ERR_ABI);
 }
 
-#ifndef LOADER_IS_NEWER
-#define LOADER_IS_NEWER false
-#endif
 Test(levelzero_backend, the_loader_is_the_one_that_is_to_be_tested, .init = start, .fini = finish) {
     cr_expect_eq(device_zero()->in_order, LOADER_IS_NEWER);
 }

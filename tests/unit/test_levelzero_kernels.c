@@ -9,8 +9,10 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
-#include "levelzero_fixture.h"
 #include "ops/chain_f32.h"
+
+#define SUITE "kernels"
+#include "levelzero_fixture.h"
 
 #include <criterion/parameterized.h>
 #include <sys/stat.h>
