@@ -96,9 +96,10 @@ static inline void finish(void) {
     if (report) fclose(report);
 }
 
+/* Given back by globfree. */
 static inline glob_t reports(void) {
     char path[ZE_CPU_PATH];
-    glob_t files;
+    glob_t files = {.gl_pathc = 0};
     ze_cpu_report_path(path, SUITE "-*");
     if (glob(path, 0, NULL, &files) != 0) files.gl_pathc = 0;
     return files;
@@ -106,13 +107,14 @@ static inline glob_t reports(void) {
 
 /* What is left of an earlier run. */
 ReportHook(PRE_ALL)(struct criterion_test_set *tests) {
-    const glob_t files = reports();
+    glob_t files = reports();
     (void)tests;
     for (size_t i = 0; i < files.gl_pathc; i++) (void)unlink(files.gl_pathv[i]);
+    globfree(&files);
 }
 
 ReportHook(POST_ALL)(struct criterion_global_stats *stats) {
-    const glob_t files = reports();
+    glob_t files = reports();
     bool content = true;
     (void)stats;
     for (size_t i = 0; i < files.gl_pathc; i++) {
@@ -125,6 +127,7 @@ ReportHook(POST_ALL)(struct criterion_global_stats *stats) {
         }
         if (report) fclose(report);
     }
+    globfree(&files);
     fflush(stdout);
     if (!content) _exit(1);
 }
