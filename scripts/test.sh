@@ -74,7 +74,7 @@ computing='$(filter tests/contract/% tests/unit/test_op_% tests/unit/test_simd_%
 suites_of() {
     case ${SVMX_TEST_LONG:+long-}$1 in
     clang) echo "TESTS=$computing" ;;
-    asan) echo 'TESTS=$(criterion_suites) $(plain_suites) tests/integration/cli.sh' ;;
+    asan) echo 'TESTS=$(criterion_suites) $(plain_suites) tests/integration/cli.sh tests/integration/cli_stdin.sh' ;;
     tsan | long-tsan) echo 'TESTS=$(filter-out $(fuzz_suites),$(plain_suites))' ;;
     *) echo NOTHING= ;;
     esac

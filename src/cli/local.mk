@@ -41,6 +41,7 @@ svmx_SOURCES = \
 	%D%/load.c %D%/load.h \
 	%D%/log.c %D%/log.h \
 	%D%/main.c \
+	%D%/outputs.c %D%/outputs.h \
 	%D%/plot_svg.c \
 	%D%/plot_text.c \
 	%D%/profile.h \

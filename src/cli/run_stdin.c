@@ -1,12 +1,13 @@
 /*
  * run_stdin.c: `svmx run OPERATION --stdin`: lines of hex in, lines of hex out, in bounded memory.
  *
- *   line -> items.c, until there are 65,536, or 16 MiB, or the writer pauses -> one task -> results, in order
+ *   line -> items.c, until there are 65,536, or 16 MiB, or the writer pauses -> one batch -> results, in order
  *
  * A bad line ends it, after the results of the lines before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "hex.h"
 #include "items.h"
 #include "json.h"
 #include "lines.h"
@@ -27,6 +28,7 @@ struct stream {
     uint64_t chunks;  /* run so far: the tag of the last one */
     struct run_answer answer;
     char *text; /* one line of results */
+    size_t text_capacity;
 };
 
 /* ---- results ---- */
@@ -40,28 +42,49 @@ static bool is_valid_mark(const struct svmx_param *param) {
 /* The outputs that are printed in digits. */
 static bool is_result(const struct svmx_param *param) { return param->direction == SVMX_OUT && !is_valid_mark(param); }
 
+/* Are all marks of the line set? */
 static bool item_valid(const struct stream *stream, size_t item) {
-    for (uint32_t i = 0; i < stream->run->op.param_count; i++)
-        if (is_valid_mark(&stream->run->op.params[i])) return stream->items.columns[i].data[item] != 0;
+    for (uint32_t i = 0; i < stream->run->op.param_count; i++) {
+        size_t bytes;
+        if (!is_valid_mark(&stream->run->op.params[i])) continue;
+        const uint8_t *marks = cli_items_output(&stream->items, i, item, &bytes);
+        if (memchr(marks, 0, bytes)) return false;
+    }
     return true;
 }
 
 /* Room for all outputs of an item as text: digits, and a blank or a zero behind each; or a word. */
-static size_t text_bytes(const struct svmx_op *op) {
-    size_t bytes = sizeof "invalid\n";
-    for (uint32_t i = 0; i < op->param_count; i++)
-        if (op->params[i].direction == SVMX_OUT) bytes += 2 * (size_t)op->params[i].record + 1;
-    return bytes;
+static void text_room(struct stream *stream, size_t item) {
+    size_t room = sizeof "invalid\n";
+    for (uint32_t i = 0; i < stream->run->op.param_count; i++) {
+        size_t bytes;
+        if (stream->run->op.params[i].direction != SVMX_OUT) continue;
+        cli_items_output(&stream->items, i, item, &bytes);
+        room += 2 * bytes + 2;
+    }
+    if (room <= stream->text_capacity) return;
+    stream->text = cli_grow(stream->text, room, 1);
+    stream->text_capacity = room;
 }
 
-/* The results, or `invalid`; `valid` where there are no other results. */
+/* An output in digits; returns where they end. */
+static char *output_hex(const struct stream *stream, uint32_t param, size_t item, char *text) {
+    size_t bytes;
+    const uint8_t *output = cli_items_output(&stream->items, param, item, &bytes);
+    cli_hex_write(text, output, bytes);
+    return text + 2 * bytes;
+}
+
+/* The results, - for one that is empty, or `invalid`; `valid` where there are no other results. */
 static void item_text(struct stream *stream, size_t item) {
     const bool valid = item_valid(stream, item);
     char *at = stream->text;
     for (uint32_t i = 0; valid && i < stream->run->op.param_count; i++) {
         if (!is_result(&stream->run->op.params[i])) continue;
         if (at > stream->text) *at++ = ' ';
-        at += cli_items_hex(&stream->items, i, item, at);
+        char *digits = at;
+        at = output_hex(stream, i, item, digits);
+        if (at == digits) *at++ = '-';
     }
     if (at == stream->text) at = stpcpy(at, valid ? "valid" : "invalid");
     *at++ = '\n';
@@ -77,51 +100,83 @@ static void item_json(struct stream *stream, size_t item) {
     cli_json_open(&json, "outputs", '[');
     for (uint32_t i = 0; valid && i < stream->run->op.param_count; i++) {
         if (!is_result(&stream->run->op.params[i])) continue;
-        stream->text[cli_items_hex(&stream->items, i, item, stream->text)] = '\0';
+        *output_hex(stream, i, item, stream->text) = '\0';
         cli_json_text(&json, NULL, stream->text);
     }
     cli_json_close(&json);
     cli_json_close(&json);
 }
 
-static void results_print(struct stream *stream) {
-    for (size_t i = 0; i < stream->items.count; i++) {
+static void results_print(struct stream *stream, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        text_room(stream, i);
         if (stream->run->json)
             item_json(stream, i);
         else
             item_text(stream, i);
     }
-    stream->printed += stream->items.count;
+    stream->printed += count;
     cli_output_flush();
 }
 
 /* ---- chunks ---- */
 
-static enum cli_exit chunk_failed(const struct stream *stream, enum svmx_status status) {
+static enum cli_exit chunk_failed(const struct stream *stream, size_t lines, enum svmx_status status) {
     cli_error("lines %llu to %llu: %s", (unsigned long long)stream->printed + 1,
-              (unsigned long long)(stream->printed + stream->items.count), svmx_batch_error(stream->batch));
+              (unsigned long long)(stream->printed + lines), svmx_batch_error(stream->batch));
     return cli_session_failed(stream->run->op.name, status, "");
+}
+
+/* Adds tasks until all are there or one is refused. */
+static enum svmx_status tasks_add(struct stream *stream, size_t *added) {
+    struct svmx_arg args[CLI_ITEMS_PARAMS];
+    const struct svmx_op *op = &stream->run->op;
+    const size_t tasks = cli_items_tasks(&stream->items);
+    enum svmx_status status = svmx_batch_reset(stream->batch);
+    for (*added = 0; *added < tasks && status == SVMX_OK; *added += status == SVMX_OK) {
+        cli_items_args(&stream->items, *added, args);
+        status = svmx_batch_add(stream->batch, op->id, args, op->param_count);
+    }
+    return status;
+}
+
+/* Runs the batch, which has the first lines in it, and prints their results. */
+static enum cli_exit batch_run(struct stream *stream, size_t lines) {
+    const bool noted = *stream->answer.reason;
+    enum svmx_status status = svmx_batch_set_tag(stream->batch, ++stream->chunks);
+    if (status == SVMX_OK) status = svmx_run(stream->batch);
+    if (status != SVMX_OK) return chunk_failed(stream, lines, status);
+    enum cli_exit code = run_answer_read(stream->run, stream->batch, &stream->answer);
+    if (code != CLI_OK) return code;
+    results_print(stream, lines);
+    if (*stream->answer.reason && !noted && !stream->run->quiet)
+        cli_error("note: another device had to answer: %s", stream->answer.reason);
+    return CLI_OK;
+}
+
+/* What the operation says against a line whose hex was fine, after the results of those before it. The text begins with the
+ * number of the task, which is none of the user's: the line's is. */
+static enum cli_exit task_refused(struct stream *stream, size_t line) {
+    char why[CLI_WHY_BYTES];
+    const char *text = svmx_batch_error(stream->batch), *from = strstr(text, stream->run->op.name);
+    snprintf(why, sizeof why, "%s", from ? from : text);
+    enum cli_exit code = line > 0 ? batch_run(stream, line) : CLI_OK;
+    if (code != CLI_OK) return code;
+    cli_error("line %llu: %s", (unsigned long long)stream->printed + 1, why);
+    return CLI_BAD_INPUT;
 }
 
 /* Runs the lines gathered so far and prints their results. */
 static enum cli_exit chunk_run(struct stream *stream) {
-    struct svmx_arg args[CLI_ITEMS_PARAMS];
-    const struct svmx_op *op = &stream->run->op;
-    const bool noted = *stream->answer.reason;
-    if (stream->items.count == 0) return CLI_OK;
-    cli_items_args(&stream->items, args);
-    enum svmx_status status = svmx_batch_reset(stream->batch);
-    if (status == SVMX_OK) status = svmx_batch_add(stream->batch, op->id, args, op->param_count);
-    if (status == SVMX_OK) status = svmx_batch_set_tag(stream->batch, ++stream->chunks);
-    if (status == SVMX_OK) status = svmx_run(stream->batch);
-    if (status != SVMX_OK) return chunk_failed(stream, status);
-    enum cli_exit code = run_answer_read(stream->run, stream->batch, &stream->answer);
-    if (code != CLI_OK) return code;
-    results_print(stream);
-    if (*stream->answer.reason && !noted && !stream->run->quiet)
-        cli_error("note: another device had to answer: %s", stream->answer.reason);
+    const size_t lines = stream->items.count;
+    size_t added;
+    if (lines == 0) return CLI_OK;
+    enum svmx_status status = tasks_add(stream, &added);
+    if (status == SVMX_ERR_ARGUMENT && cli_items_tasks(&stream->items) == lines) return task_refused(stream, added);
+    if (status != SVMX_OK) return chunk_failed(stream, lines, status);
+    enum cli_exit code = batch_run(stream, lines);
     cli_items_clear(&stream->items);
-    return CLI_OK;
+    return code;
 }
 
 static bool chunk_full(const struct cli_items *items) {
@@ -164,14 +219,14 @@ static enum cli_exit lines_run(struct stream *stream, struct cli_lines *lines) {
 
 enum cli_exit run_stdin(const struct run *run) {
     char why[CLI_WHY_BYTES];
-    struct stream stream = {.run = run, .items = {.op = &run->op}};
+    struct stream stream = {.run = run};
     struct cli_lines lines = {.fd = STDIN_FILENO};
     if (!cli_items_possible(&run->op, why))
         return cli_args_refuse(run->args->command, "--stdin is for operations on bytes, and %s is none: %s",
                                run->op.name, why);
     enum svmx_status status = svmx_batch_create(run->session.executor, &stream.batch);
     if (status != SVMX_OK) return cli_session_failed("svmx_batch_create", status, "");
-    stream.text = cli_grow(NULL, text_bytes(&run->op), 1);
+    cli_items_init(&stream.items, run->session.executor, &run->op);
     enum cli_exit code = lines_run(&stream, &lines);
     svmx_batch_destroy(stream.batch);
     cli_items_free(&stream.items);

@@ -90,8 +90,8 @@ plain_suites += \
 shell_suites += %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/levelzero.sh %D%/profile.sh %D%/scan.sh %D%/vm.sh
 EXTRA_DIST += %D%/command.sh %D%/cache.sh %D%/cli.sh %D%/cli_routing.sh %D%/levelzero.sh %D%/profile.sh %D%/scan.sh \
 	%D%/vm.sh %D%/vm_differential.py
-shell_suites += %D%/cli_watching.sh
-EXTRA_DIST += %D%/cli_watching.sh
+shell_suites += %D%/cli_stdin.sh %D%/cli_watching.sh
+EXTRA_DIST += %D%/cli_stdin.sh %D%/cli_watching.sh
 %D%/vm.log: examples/contract-vm/contract-vm$(EXEEXT)
 
 # Fill a cache for cache.sh and a profile for profile.sh.
