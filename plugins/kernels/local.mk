@@ -34,7 +34,7 @@ kernel_sources = \
 	%D%/tree.cl \
 	%D%/vec.cl \
 	%D%/width.cl
-EXTRA_DIST += $(kernel_sources) %D%/embed %D%/compile-spirv %D%/list.c %D%/make-rows
+EXTRA_DIST += $(kernel_sources) %D%/embed %D%/compile-spirv %D%/spirv-of %D%/list.c %D%/make-rows
 
 if BUILD_DEVICE_CODE
 noinst_LTLIBRARIES += %D%/libkernels.la
@@ -53,7 +53,7 @@ CLEANFILES += %D%/sources.c %D%/sources.c-t %D%/hash.h %D%/hash.h-t
 endif
 
 # The same as SPIR-V. Part of the tarball, so that who builds from it needs no clang.
-%D%/spirv.c: $(kernel_sources) %D%/catalog.c %D%/list.c %D%/compile-spirv
+%D%/spirv.c: $(kernel_sources) %D%/catalog.c %D%/list.c %D%/compile-spirv %D%/spirv-of
 	$(AM_V_GEN)$(MKDIR_P) %D% && CLANG='$(CLANG_CL)' LLVM_SPIRV='$(LLVM_SPIRV)' SPIRV_VAL='$(SPIRV_VAL)' \
 	  CC_FOR_BUILD='$(CC_FOR_BUILD)' $(SHELL) $(srcdir)/%D%/compile-spirv $@
 if HAVE_SPIRV
