@@ -10,8 +10,8 @@
 #include "base/near.h"
 #include "executor/ask.h"
 #include "executor/batch.h"
+#include "executor/building.h"
 #include "executor/cut.h"
-#include "executor/executor.h"
 #include "executor/gather.h"
 
 #include <errno.h>

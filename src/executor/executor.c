@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor/executor.h"
 #include "base/clock.h"
+#include "executor/building.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/versioned.h"
-#include "executor/executor.h"
+#include "executor/building.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor/executor.h"
+#include "executor/building.h"
 
 #include <stdlib.h>
 #include <string.h>

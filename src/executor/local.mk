@@ -6,6 +6,7 @@ libsvmx_core_la_SOURCES += \
 	%D%/bucket.c \
 	%D%/buffer.c %D%/buffer.h \
 	%D%/builder.c \
+	%D%/building.h \
 	%D%/cached.c \
 	%D%/cell.c %D%/cell.h \
 	%D%/chain.c %D%/chain.h \

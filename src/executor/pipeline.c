@@ -14,9 +14,9 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/clock.h"
+#include "executor/building.h"
 #include "executor/chain.h"
 #include "executor/cut.h"
-#include "executor/executor.h"
 #include "executor/gather.h"
 #include "executor/lay.h"
 #include "executor/stages.h"

@@ -6,7 +6,7 @@
 #include "executor/post.h"
 
 #include "base/clock.h"
-#include "executor/executor.h"
+#include "executor/building.h"
 #include "executor/stages.h"
 #include <errno.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor/executor.h"
+#include "executor/building.h"
 
 /* Buckets are powers of two: a bit each. */
 struct wanted {

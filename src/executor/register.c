@@ -10,7 +10,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor/executor.h"
+#include "executor/building.h"
 
 #include "ops/custom.h"
 #include "ops/items.h"

@@ -9,7 +9,7 @@
  */
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "executor/executor.h"
+#include "executor/building.h"
 #include "executor/stages.h"
 
 #include <stdlib.h>

@@ -19,8 +19,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/alloc.h"
+#include "executor/building.h"
 #include "executor/cut.h"
-#include "executor/executor.h"
 #include "executor/lay.h"
 #include "executor/spread.h"
 #include "executor/stages.h"

@@ -18,7 +18,7 @@
 
 #include "base/alloc.h"
 #include "executor/arena.h"
-#include "executor/executor.h"
+#include "executor/building.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "executor/arena.h"
+#include "executor/building.h"
 #include "executor/stages.h"
 #include "executor/stretch_place.h"
 #include <stdio.h>

@@ -14,6 +14,8 @@
  */
 #include "executor/stretch_place.h"
 
+#include "executor/building.h"
+
 /* ---- finding ------------------------------------------------------------------------------------------------------- */
 
 /* The next link of a run, or NULL. */

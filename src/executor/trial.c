@@ -12,7 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/clock.h"
-#include "executor/executor.h"
+#include "executor/building.h"
 #include "executor/stages.h"
 
 #include <stdlib.h>

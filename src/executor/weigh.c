@@ -17,7 +17,7 @@
 #include "executor/stretch.h"
 
 #include "base/alloc.h"
-#include "executor/executor.h"
+#include "executor/building.h"
 #include "ops/chain_f32.h"
 #include <string.h>
 

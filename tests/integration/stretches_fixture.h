@@ -7,7 +7,7 @@
 #ifndef TESTS_STRETCHES_FIXTURE_H
 #define TESTS_STRETCHES_FIXTURE_H
 
-#include "executor/executor.h"
+#include "executor/building.h"
 #include "faults_fixture.h"
 #include "ops/chain_f32.h"
 

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor/executor.h"
+#include "executor/building.h"
 #include "faults_fixture.h"
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor/executor.h"
+#include "executor/building.h"
 #include "faults_fixture.h"
 
 #define MS UINT64_C(1000000)

@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "executor/executor.h"
+#include "executor/building.h"
 #include "ops/chain_f32.h"
 
 #define SUITE "kernels"

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "executor/building.h"
 #include "executor_fixture.h"
 
 #include <fenv.h>
