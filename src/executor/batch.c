@@ -405,16 +405,18 @@ static void note_memory(svmx_batch_t *batch, const struct svmx__op *op, const st
 /* The same of a task that has memory of the caller's and scalars only, as nearly all do: no argument is asked for its kind. */
 static void note_callers_memory(svmx_batch_t *batch, const struct svmx__op *op, const struct svmx_slot *slots,
                                 struct svmx__part *part) {
-    uint64_t bytes[2] = {0, 0}; /* in, out */
+    uint64_t in_bytes = 0,
+             out_bytes = 0; /* not an array: that lay in memory, and each addition waited for the one before */
     for (uint32_t i = 0; i < op->param_count; i++) {
         if (op->params[i].shape == SVMX_SCALAR) continue;
         const bool out = op->params[i].direction == SVMX_OUT;
         widen_hull(out ? &batch->out_hull[i] : &batch->in_hull[i], &slots[i]);
-        bytes[out] += slots[i].bytes;
+        in_bytes += out ? 0 : slots[i].bytes;
+        out_bytes += out ? slots[i].bytes : 0;
     }
-    part->callers_bytes_out += bytes[1];
-    part->bytes_out += bytes[1];
-    part->bytes_in += bytes[0];
+    part->callers_bytes_out += out_bytes;
+    part->bytes_out += out_bytes;
+    part->bytes_in += in_bytes;
     batch->overlap_checked = false;
 }
 

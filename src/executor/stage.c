@@ -90,9 +90,13 @@ static void push_copy(struct svmx__part *part, uint32_t kind, struct svmx_span s
     push(part, (struct svmx_command){.kind = kind, .as.copy = {source, target}});
 }
 
-/* Field by field, where it is to lie: copying it takes 25 ns, since loads of a copy wait for the narrower stores before. */
+/* Field by field, where it is to lie: copying it takes 25 ns, since loads of a copy wait for the narrower stores before, and
+ * clearing it as a whole is a loop of the processor's that takes as long as all of these. */
 static void write_dispatch(const struct svmx__part *part, struct svmx_dispatch *dispatch) {
-    memset(dispatch, 0, sizeof *dispatch);
+    const struct svmx_span none = {NULL, 0, 0};
+    dispatch->inputs = dispatch->outputs = dispatch->table = dispatch->scratch = none;
+    dispatch->host_scratch = NULL;
+    dispatch->arrays = dispatch->passing = 0;
     dispatch->pipeline = part->pipeline->compiled;
     dispatch->slots = part->slots;
     dispatch->first_unit = part->first_unit;

@@ -48,7 +48,9 @@ static enum svmx_status sort_levels(struct svmx_batch *batch) {
 static uint32_t levels_worth(const struct svmx_batch *batch) { return batch->use_count ? 1 : 2; }
 
 enum svmx_status svmx__stretches_begin(struct svmx_batch *batch) {
-    batch->stretch = (struct svmx__stretch){.from = 0};
+    struct svmx__stretch *stretch = &batch->stretch; /* the rest is set where one is placed */
+    stretch->from = stretch->to = stretch->look_at = 0;
+    stretch->barred = stretch->apart = false;
     for (uint32_t i = 0; i < batch->part_count; i++) batch->parts[i].stretched = false;
     if (batch->laid_out) return SVMX_OK;
     return batch->executor->owners && levels_worth(batch) <= batch->level_count ? sort_levels(batch) : SVMX_OK;
