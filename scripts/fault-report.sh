@@ -12,7 +12,7 @@
 #
 # The suite behind it is tests/integration/fault_sweep.c, which `make check` runs too. Faults at every call of the plugin ABI,
 # of OpenCL and of Level Zero are in test_faults, test_opencl_faults and test_levelzero_faults; calls that never return in
-# test_stuck; crashes in test_isolate.
+# test_stuck and its like; crashes in test_isolate.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u

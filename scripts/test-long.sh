@@ -139,7 +139,7 @@ variant=scalar
 for log in $(make -s -C build/gcc --no-print-directory list-test-logs 'TESTS=$(criterion_suites) $(plain_suites)'); do
     suite=${log%.log}
     case $suite in
-    */contract/* | *opencl* | *rusticl* | *levelzero* | */fuzz_* | *isolate* | *probe* | *fork* | *hangs | *stuck | *recovery) continue ;;
+    */contract/* | *opencl* | *rusticl* | *levelzero* | */fuzz_* | *isolate* | *probe* | *fork* | *hangs | *stuck* | *recovery) continue ;;
     *heavy_light | *small_group* | *exp_all | *soak | *fault_sweep | *steady_state | *steady_device | *vm_blocks | *alloc_faults) continue ;;
     esac
     beside as_suite gcc 1800 "$suite-valgrind" SVMX_TEST_RUNNER="$top/tests/run-valgrind" SVMX_TEST_LIBTOOL="$top/build/gcc/libtool" \

@@ -32,11 +32,13 @@ criterion_suites += \
 	%D%/test_stretches_faults \
 	%D%/test_stretches_weighed \
 	%D%/test_stuck \
+	%D%/test_stuck_memory \
+	%D%/test_stuck_threads \
 	%D%/test_tenants \
 	%D%/test_trial \
 	%D%/test_verify \
 	%D%/test_window
-EXTRA_DIST += %D%/abandons.h %D%/alloc_faults.h %D%/count_allocations.h %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/registered_drivers.h %D%/registered_fixture.h %D%/spirv_of.h %D%/stretches_fixture.h %D%/threads.h %D%/threads_fixture.h %D%/trial.h
+EXTRA_DIST += %D%/abandons.h %D%/alloc_faults.h %D%/count_allocations.h %D%/fake.h %D%/faults_fixture.h %D%/faulty.h %D%/isolate_fixture.h %D%/liar.h %D%/mix_op.h %D%/recovery_fixture.h %D%/registered_drivers.h %D%/registered_fixture.h %D%/spirv_of.h %D%/stretches_fixture.h %D%/stuck_fixture.h %D%/threads.h %D%/threads_fixture.h %D%/trial.h
 
 if BUILD_OPENCL
 criterion_suites += %D%/test_opencl_steady
@@ -49,7 +51,7 @@ criterion_suites += %D%/test_metrics
 endif
 
 # Threads that cannot be had.
-%C%_test_stuck_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
+%C%_test_stuck_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.
 alloc_faults_ldflags = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc \
