@@ -4,6 +4,7 @@ criterion_suites += \
 	%D%/test_batch \
 	%D%/test_binary_list \
 	%D%/test_binary_store \
+	%D%/test_binary_store_strange \
 	%D%/test_seal \
 	%D%/test_bucket \
 	%D%/test_cell \
@@ -13,6 +14,7 @@ criterion_suites += \
 	%D%/test_config \
 	%D%/test_curves \
 	%D%/test_custom \
+	%D%/test_custom_checks \
 	%D%/test_drivers \
 	%D%/test_elf \
 	%D%/test_example \
@@ -110,7 +112,7 @@ scan_parts = src/cli/args.c src/cli/json.c src/cli/scan_cells.c src/cli/scan_cro
 	src/cli/scan_stats.c src/cli/text.c
 %C%_test_scan_virtual_LDADD = plugins/sim/libsim-model.la $(LDADD)
 
-EXTRA_DIST += %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/levelzero_fixture.h \
+EXTRA_DIST += %D%/custom_fixture.h %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/levelzero_fixture.h \
 	%D%/opencl_fixture.h %D%/plugin_fixture.h %D%/profile_fixture.h %D%/signatures_fixture.h %D%/store_fixture.h %D%/vm_fixture.h
 %C%_test_op_ecdsa_CPPFLAGS = $(openssl_cppflags) $(SECP256K1_CFLAGS)
 %C%_test_op_ecdsa_LDADD = $(LDADD) $(SECP256K1_LIBS) $(OPENSSL_LIBS)
@@ -215,6 +217,7 @@ if BUILD_OPENCL
 criterion_suites += \
 	%D%/test_opencl_backend \
 	%D%/test_opencl_describe \
+	%D%/test_opencl_drivers \
 	%D%/test_opencl_faults
 if BUILD_SIMD
 criterion_suites += %D%/test_opencl_ed25519 %D%/test_opencl_secp256k1 %D%/test_opencl_small_group
@@ -226,6 +229,7 @@ criterion_suites += %D%/test_opencl_ed25519 %D%/test_opencl_secp256k1 %D%/test_o
 endif
 %C%_test_opencl_backend_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 %C%_test_opencl_describe_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
+%C%_test_opencl_drivers_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 %C%_test_opencl_faults_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 endif
 
