@@ -112,7 +112,7 @@ scan_parts = src/cli/args.c src/cli/json.c src/cli/scan_cells.c src/cli/scan_cro
 	src/cli/scan_stats.c src/cli/text.c
 %C%_test_scan_virtual_LDADD = plugins/sim/libsim-model.la $(LDADD)
 
-EXTRA_DIST += %D%/custom_fixture.h %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/levelzero_fixture.h \
+EXTRA_DIST += %D%/custom_fixture.h %D%/floats_fixture.h %D%/op_fixture.h %D%/executor_fixture.h %D%/fake_fixture.h %D%/levelzero_fixture.h \
 	%D%/opencl_fixture.h %D%/plugin_fixture.h %D%/profile_fixture.h %D%/signatures_fixture.h %D%/store_fixture.h %D%/vm_fixture.h
 %C%_test_op_ecdsa_CPPFLAGS = $(openssl_cppflags) $(SECP256K1_CFLAGS)
 %C%_test_op_ecdsa_LDADD = $(LDADD) $(SECP256K1_LIBS) $(OPENSSL_LIBS)

@@ -3,20 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "../integration/fake.h"
-#include "executor/executor.h"
-
-#include <criterion/criterion.h>
-
-static svmx_executor_t *executor;
-
-static void set_up(void) {
-    const struct svmx_options options = fake_options();
-    fake_start();
-    cr_assert_eq(svmx_open(&executor, &options, NULL), SVMX_OK);
-}
-
-static void tear_down(void) { svmx_close(executor); }
+#include "fake_fixture.h"
 
 TestSuite(prewarm, .init = set_up, .fini = tear_down);
 
