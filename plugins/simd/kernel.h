@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <svmx/plugin.h>
 
-/* Computes the units [first, end) of a dispatch. */
+/* Computes the units [first, end) of a dispatch. What it stores past the caches other threads see behind a fence: the pool's. */
 typedef void (*simd_run_fn)(const struct svmx_dispatch *dispatch, uint64_t first, uint64_t end);
 
 /* Combines what run left in the scratch of the tasks [first, end), once all their units are done. */
@@ -40,6 +40,10 @@ struct simd_variant {
     const struct simd_kernel *kernels;
     uint32_t kernel_count;
 };
+
+/* From this many bytes of all operands on no cache holds them: outputs go past the caches, and inputs of a chain are fetched
+ * ahead. About the size of a last-level cache. */
+#define SIMD_FAR_BYTES (UINT64_C(24) << 20)
 
 /* Elements in a block of a reduction: one unit. Inside it 64 lanes; docs/OPERATIONS.md has the tree. */
 enum { SIMD_REDUCE_BLOCK = 4096, SIMD_REDUCE_LANES = 64 };

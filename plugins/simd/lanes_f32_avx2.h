@@ -24,7 +24,6 @@ static inline elem v_first(vec x) { return _mm256_cvtss_f32(x); }
 static inline vec v_load(const uint8_t *at) { return _mm256_loadu_ps((const float *)(const void *)at); }
 static inline void v_store(uint8_t *at, vec x) { _mm256_storeu_ps((float *)(void *)at, x); }
 static inline void v_stream(uint8_t *at, vec x) { _mm256_stream_ps((float *)(void *)at, x); }
-static inline void v_fence(void) { _mm_sfence(); }
 
 static inline __m256i v_first_lanes(size_t count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

@@ -24,7 +24,6 @@ static inline elem v_first(vec x) { return _mm512_cvtss_f32(x); }
 static inline vec v_load(const uint8_t *at) { return _mm512_loadu_ps(at); }
 static inline void v_store(uint8_t *at, vec x) { _mm512_storeu_ps(at, x); }
 static inline void v_stream(uint8_t *at, vec x) { _mm512_stream_ps((float *)(void *)at, x); }
-static inline void v_fence(void) { _mm_sfence(); }
 
 static inline mask v_first_lanes(size_t count) { return (mask)((1u << count) - 1); }
 

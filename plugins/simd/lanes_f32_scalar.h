@@ -23,7 +23,7 @@ enum { V_LANES = 1, V_PACK = 1 }; /* V_PACK: how many of them are worked on side
 static inline vec v_set(elem x) { return x; }
 static inline elem v_first(vec x) { return x; } /* lane 0 */
 
-/* Any alignment, but for v_stream, which wants that of the vector and a v_fence after the last. */
+/* Any alignment, but for v_stream, which wants that of the vector. */
 static inline vec v_load(const uint8_t *at) {
     vec x;
     memcpy(&x, at, sizeof x);
@@ -31,7 +31,6 @@ static inline vec v_load(const uint8_t *at) {
 }
 static inline void v_store(uint8_t *at, vec x) { memcpy(at, &x, sizeof x); }
 static inline void v_stream(uint8_t *at, vec x) { v_store(at, x); }
-static inline void v_fence(void) {}
 
 /* The first `count` lanes, from none to all; the others are those of `fill`, or are not written. */
 static inline vec v_load_some(const uint8_t *at, size_t count, vec fill) { return count ? v_load(at) : fill; }

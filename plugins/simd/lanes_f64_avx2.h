@@ -20,7 +20,6 @@ static inline elem v_first(vec x) { return _mm256_cvtsd_f64(x); }
 static inline vec v_load(const uint8_t *at) { return _mm256_loadu_pd((const double *)(const void *)at); }
 static inline void v_store(uint8_t *at, vec x) { _mm256_storeu_pd((double *)(void *)at, x); }
 static inline void v_stream(uint8_t *at, vec x) { _mm256_stream_pd((double *)(void *)at, x); }
-static inline void v_fence(void) { _mm_sfence(); }
 
 static inline __m256i v_first_lanes(size_t count) {
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)count), _mm256_setr_epi64x(0, 1, 2, 3));

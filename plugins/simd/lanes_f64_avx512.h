@@ -21,7 +21,6 @@ static inline elem v_first(vec x) { return _mm512_cvtsd_f64(x); }
 static inline vec v_load(const uint8_t *at) { return _mm512_loadu_pd(at); }
 static inline void v_store(uint8_t *at, vec x) { _mm512_storeu_pd(at, x); }
 static inline void v_stream(uint8_t *at, vec x) { _mm512_stream_pd((double *)(void *)at, x); }
-static inline void v_fence(void) { _mm_sfence(); }
 
 static inline mask v_first_lanes(size_t count) { return (mask)((1u << count) - 1); }
 

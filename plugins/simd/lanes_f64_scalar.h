@@ -22,7 +22,6 @@ static inline vec v_load(const uint8_t *at) {
 }
 static inline void v_store(uint8_t *at, vec x) { memcpy(at, &x, sizeof x); }
 static inline void v_stream(uint8_t *at, vec x) { v_store(at, x); }
-static inline void v_fence(void) {}
 static inline vec v_load_some(const uint8_t *at, size_t count, vec fill) { return count ? v_load(at) : fill; }
 static inline void v_store_some(uint8_t *at, size_t count, vec x) {
     if (count) v_store(at, x);

@@ -12,14 +12,8 @@
 
 #include "kernels.h"
 
-/*
- * From this many bytes of all operands on, outputs go past the caches: they would throw out inputs and be fetched
- * before they are overwritten. Below it the reader of the output would miss them. About the size of a last-level cache.
- */
-#define MAP_STREAM_BYTES (UINT64_C(24) << 20)
-
-/* Shorter pieces are mostly heads and rests of cache lines, and each streamed piece ends with a fence. Pieces of one task follow
- * one another, and complete each other's lines: those of a chain (chain.c) are short. */
+/* Shorter pieces are mostly heads and rests of cache lines. Pieces of one task follow one another, and complete each other's
+ * lines: those of a chain (chain.c) are short. */
 enum { MAP_STREAM_MIN_PIECE = 4096, MAP_STREAM_MIN_OF_ONE = 512, V_BYTES = sizeof(vec) };
 
 /* `b` is `a` where there is one input, and `s` and `t` are 0 where there are no scalars. */
@@ -69,14 +63,14 @@ static inline size_t map_head(const struct map_piece *p) {
     return (V_BYTES - (uintptr_t)p->out % V_BYTES) % V_BYTES / sizeof(elem);
 }
 
-/* Past the caches. The fence makes the stores visible to whoever learns that the range is done. */
+/* Past the caches. Outputs would throw out inputs there and be fetched before they are overwritten; of less, the reader of the
+ * output would miss them. Who calls the kernel sees to it that the stores are seen (pool.c). */
 SIMD_INLINE void map_streamed(const struct map_piece *p, struct map_kind kind) {
     const size_t head = map_head(p);
     map_some(p, 0, head, kind);
     size_t i = head;
     for (; i + V_LANES <= p->count; i += V_LANES) v_stream(p->out + sizeof(elem) * i, map_at(p, i, kind));
     map_some(p, i, p->count - i, kind);
-    v_fence();
 }
 
 SIMD_INLINE vec map_scalar(const struct svmx_slot *row, struct map_kind kind, uint32_t index) {
@@ -100,7 +94,7 @@ SIMD_INLINE struct map_piece map_piece_of(const struct simd_piece *piece, struct
 SIMD_INLINE int map_streams(const struct svmx_dispatch *d, const struct map_piece *p, struct map_kind kind) {
     const size_t least = d->task_count == 1 ? MAP_STREAM_MIN_OF_ONE : MAP_STREAM_MIN_PIECE;
     return V_LANES > 1 && p->count >= least && (uintptr_t)p->out % sizeof(elem) == 0 &&
-           d->first_unit[d->task_count] >= MAP_STREAM_BYTES / ((1 + kind.inputs) * sizeof(elem));
+           d->first_unit[d->task_count] >= SIMD_FAR_BYTES / ((1 + kind.inputs) * sizeof(elem));
 }
 
 SIMD_INLINE void map_run(const struct svmx_dispatch *d, uint64_t first, uint64_t end, struct map_kind kind) {

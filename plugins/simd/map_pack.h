@@ -39,7 +39,6 @@ SIMD_INLINE void map_pack_streamed(const struct map_piece *p, map_pack_fn functi
     const size_t head = map_head(p);
     map_pack_some(p, 0, head, function);
     map_pack_from(p, head, function, v_stream);
-    v_fence();
 }
 
 /* `scalars` is 0 or 1. */

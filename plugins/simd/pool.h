@@ -23,7 +23,8 @@
 
 struct simd_pool;
 
-/* Computes [first, end). Called by several threads at once with ranges that do not overlap, in any order. */
+/* Computes [first, end). Called by several threads at once with ranges that do not overlap, in any order. May store past the
+ * caches without a fence. */
 typedef void (*simd_body_fn)(const void *context, uint64_t first, uint64_t end);
 
 /* What is to be done: each number of [0, count) exactly once. */

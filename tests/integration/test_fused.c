@@ -143,6 +143,49 @@ Test(fused, chains_have_the_bytes_of_separate_runs) {
     svmx_close(separate);
 }
 
+/* More than caches hold: outputs go past them, in pieces, and what the next piece reads is fetched ahead. Lengths and places that are
+ * no multiple of a cache line, a result in the midst that is asked for, and an input that two links read. */
+enum { FAR = 2000003, FAR_TASKS = 2, FAR_LINKS = 4 };
+
+static void add_far(svmx_batch_t *batch, uint32_t link, struct svmx_arg out, struct svmx_arg taken, const float *second) {
+    static const uint32_t ops[FAR_LINKS] = {SVMX_OP_RELU_F32, SVMX_OP_VEC_ADD_F32, SVMX_OP_SIGMOID_F32, SVMX_OP_VEC_MUL_F32};
+    const struct svmx_arg args[] = {out, taken, svmx_in(SVMX_F32, second, FAR)};
+    cr_assert_eq(svmx_batch_add(batch, ops[link], args, link % 2 ? 3 : 2), SVMX_OK, "%s", svmx_batch_error(batch));
+}
+
+Test(fused, a_chain_that_no_cache_holds_has_the_bytes_of_separate_runs) {
+    svmx_executor_t *executor = open_with("+simd,stop");
+    svmx_batch_t *chain, *separate;
+    float *memory = malloc((3 + 2 * FAR_LINKS) * (FAR_TASKS * FAR + 1) * sizeof *memory), *at[3 + 2 * FAR_LINKS];
+    cr_assert_not_null(memory);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) at[i] = memory + i * (FAR_TASKS * FAR + 1) + 1;
+    for (size_t i = 0; i < FAR_TASKS * FAR; i++) at[0][i] = (float)(i % 1009) / 100 - 5, at[1][i] = (float)(i % 757) / 99 - 3;
+    cr_assert_eq(svmx_batch_create(executor, &chain), SVMX_OK);
+    for (uint32_t l = 0; l < FAR_LINKS; l++) {
+        cr_assert_eq(svmx_batch_create(executor, &separate), SVMX_OK);
+        for (uint32_t t = 0; t < FAR_TASKS; t++) {
+            const size_t from = (size_t)t * FAR;
+            float *const apart = at[3 + l] + from, *const together = at[3 + FAR_LINKS + l] + from;
+            add_far(separate, l, svmx_out(SVMX_F32, apart, FAR), svmx_in(SVMX_F32, (l ? at[2 + l] : at[0]) + from, FAR),
+                    at[1] + from);
+            add_far(chain, l, l % 2 ? svmx_out(SVMX_F32, together, FAR) : svmx_out_passing(SVMX_F32, FAR),
+                    l ? svmx_result_of(SVMX_F32, (l - 1) * FAR_TASKS + t, 0) : svmx_in(SVMX_F32, at[0] + from, FAR),
+                    at[1] + from);
+        }
+        cr_assert_eq(svmx_run(separate), SVMX_OK);
+        svmx_batch_destroy(separate);
+    }
+    cr_assert_eq(svmx_run(chain), SVMX_OK);
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    cr_assert_eq(svmx_receipt_get(chain, 1, &receipt), SVMX_OK);
+    cr_assert_eq(receipt.launches, 0, "or this shows nothing");
+    for (uint32_t l = 1; l < FAR_LINKS; l += 2)
+        cr_assert_eq(memcmp(at[3 + l], at[3 + FAR_LINKS + l], FAR_TASKS * FAR * sizeof(float)), 0, "link %u", l);
+    svmx_batch_destroy(chain);
+    free(memory);
+    svmx_close(executor);
+}
+
 Test(fused, a_chain_is_one_launch_and_its_receipts_say_so) {
     svmx_executor_t *executor = open_with("+simd,stop");
     const struct plan plan = {.rows = 2,
