@@ -289,8 +289,8 @@ SVMX_EXPORT uint64_t svmx_buffer_bytes(const svmx_buffer_t *buffer);
 
 /*
  * Memory of the library to write inputs into, aligned to 64 bytes, so that a device need not copy them: the tasks of one
- * operation are taken in place if all their inputs lie in one piece, so ask once for all of a batch where you can. Tasks
- * name it like memory of their own. It is the caller's to write until submit and after completion, and goes with
+ * operation are taken in place if all their inputs lie in one piece, so ask once for all of a batch where you can; a batch that
+ * is reset and asks piece by piece for as much again gets neighbours. Tasks name it like memory of their own. It is the caller's to write until submit and after completion, and goes with
  * svmx_batch_reset, svmx_batch_destroy or svmx_close; svmx_batch_rearm leaves it. Contents are whatever they were. For 0
  * bytes an address that must not be used. What earlier batches gave back is given out again without a call of a driver;
  * where there is none of that size the device's own thread asks its driver, and this waits for it, for little more than

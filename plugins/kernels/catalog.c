@@ -85,14 +85,15 @@ enum { F32 = false, F64 = true };
         }                                                                                                              \
     }
 
-/* Hashes of messages: `lanes` of them a work-item on CPUs, one on GPUs. */
+/* Hashes of messages: `lanes` of them at once in a work-item on CPUs, one on GPUs. A larger grain is no faster, and of few
+ * work-groups a thread of the driver's that wakes up late gets less than its share. */
 #define MESSAGES(op_, lanes)                                                                                           \
     {                                                                                                                  \
         .op = op_, .sources = {op_ ".cl", "transpose.cl", "lanes.cl", "messages.cl"}, .variants = {                    \
             {"lanes" #lanes,                                                                                           \
              CATALOG_CPU,                                                                                              \
              "-DLANES=" #lanes,                                                                                        \
-             {{"messages_lanes", CATALOG_UNITS, CATALOG_ITEM, 1, 32, 1024}}},                                          \
+             {{"messages_lanes", CATALOG_UNITS, CATALOG_ITEM, 1, 32, 256}}},                                           \
             {"gpu", CATALOG_ANY, "-DLANES=1", {{"messages_items", CATALOG_UNITS, CATALOG_ITEM, 64, 1, 1}}},            \
         }                                                                                                              \
     }

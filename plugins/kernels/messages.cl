@@ -155,11 +155,28 @@ SVMX_INLINE void group_block(W *block, __global const uchar *at, ulong stride, u
     }
 }
 
-SVMX_INLINE void group_hash(const struct group *g) {
+/* Messages of fewer bytes end in the first LANES RAWs of a block that has more: what is behind is known here. */
+enum { SHORT_BYTES = LANES < BLOCK_RAWS ? LANES * sizeof(RAW) : 0 };
+
+SVMX_INLINE void group_hash_short(const struct group *g, W *digest) {
+    const uint n = (uint)g->bytes, whole = n / sizeof(RAW), shift = 8 * (n % sizeof(RAW));
+    const RAW part = ((RAW)1 << shift) - 1, end = (RAW)MARK << shift;
+    struct hash h;
+    W block[BLOCK_RAWS];
+#pragma unroll
+    for (uint i = 0; i < BLOCK_RAWS; i++) block[i] = (W)(i < LANES ? 0 : hash_last_raw(i, n));
+    group_rows(block, 0, g->at, g->bytes);
+#pragma unroll
+    for (uint i = 0; i < LANES && i < BLOCK_RAWS; i++)
+        block[i] = (block[i] & (i < whole ? ~(RAW)0 : i == whole ? part : 0)) ^ (i == whole ? end : 0);
+    hash_only(&h, block);
+    hash_digest(&h, digest);
+}
+
+SVMX_INLINE void group_hash_long(const struct group *g, W *digest) {
     const ulong blocks = hash_blocks(g->bytes);
     struct hash h;
-    W block[BLOCK_RAWS], digest[NODE_RAWS];
-    NODE nodes[LANES];
+    W block[BLOCK_RAWS];
     hash_start(&h);
     for (ulong b = 0; b < blocks; b++) {
         const ulong done = b * BLOCK, n = g->bytes > done ? min(g->bytes - done, (ulong)BLOCK) : 0;
@@ -170,6 +187,15 @@ SVMX_INLINE void group_hash(const struct group *g) {
         hash_absorb(&h, block);
     }
     hash_digest(&h, digest);
+}
+
+SVMX_INLINE void group_hash(const struct group *g) {
+    W digest[NODE_RAWS];
+    NODE nodes[LANES];
+    if (g->bytes < SHORT_BYTES)
+        group_hash_short(g, digest);
+    else
+        group_hash_long(g, digest);
     lanes_to_nodes(nodes, digest);
 #pragma unroll
     for (uint l = 0; l < LANES; l++) ((__global NODE *)g->digests)[l] = nodes[l];
@@ -281,7 +307,7 @@ SVMX_KERNEL(messages_lanes, 1) {
             lanes_take(&l, lane, &m);
             pending--;
         }
-        if (pending > 0 || !more) lanes_step(&l, &h);
+        if (l.busy && (pending > 0 || !more)) lanes_step(&l, &h);
     }
 }
 

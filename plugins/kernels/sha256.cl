@@ -113,6 +113,12 @@ SVMX_INLINE void hash_absorb(struct hash *h, const W *block) {
     sha256_compress(h->s, w);
 }
 
+/* Of a message that is one block. */
+SVMX_INLINE void hash_only(struct hash *h, const W *block) {
+    hash_start(h);
+    hash_absorb(h, block);
+}
+
 SVMX_INLINE void hash_digest(const struct hash *h, W *digest) {
 #pragma unroll
     for (uint i = 0; i < NODE_RAWS; i++) digest[i] = sha256_swap(h->s[i]);

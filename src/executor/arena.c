@@ -58,6 +58,11 @@ static struct svmx__block *add_block(struct svmx_batch *batch, uint64_t bytes) {
     return block;
 }
 
+/* What a batch is likely to ask for: what it had before it was reset, so that it is in one piece from the second time on. */
+static uint64_t first_bytes(const struct svmx_batch *batch) {
+    return batch->alloc_bytes > FIRST_BYTES ? batch->alloc_bytes : FIRST_BYTES;
+}
+
 enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t bytes, void **memory) {
     if (!batch) return SVMX_ERR_ARGUMENT;
     enum svmx_status status = svmx__batch_must_be_building(batch);
@@ -68,7 +73,7 @@ enum svmx_status svmx_batch_alloc(svmx_batch_t *batch, uint64_t bytes, void **me
     uint64_t room = svmx__align(bytes ? bytes : 1, ALIGNMENT);
     struct svmx__block *block = batch->blocks;
     if (!block || block->staging->bytes - block->used < room) {
-        uint64_t twice = block ? 2 * block->staging->bytes : FIRST_BYTES;
+        uint64_t twice = block ? 2 * block->staging->bytes : first_bytes(batch);
         block = add_block(batch, room > twice ? room : twice);
         if (!block && room < twice) block = add_block(batch, room);
     }
@@ -87,9 +92,11 @@ void svmx__staging_return(struct svmx__life *life, struct svmx__staging *staging
 }
 
 void svmx__arena_reset(struct svmx_batch *batch) {
+    batch->alloc_bytes = 0;
     while (batch->blocks) {
         struct svmx__block *block = batch->blocks;
         batch->blocks = block->next;
+        batch->alloc_bytes += block->used;
         if (!block->aside) svmx__staging_return(block->life, block->staging);
         free(block);
     }

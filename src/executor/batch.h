@@ -213,6 +213,7 @@ struct svmx_batch {
     bool overlap_checked; /* since the last task was added */
     bool has_library, has_deferred; /* any task has */
     struct svmx__block *blocks;     /* svmx_batch_alloc; the newest first */
+    uint64_t alloc_bytes;           /* that it gave before the last reset: the first block has room for as much */
 
     /* Buffers that tasks name. */
     struct svmx__use *uses;

@@ -95,22 +95,24 @@ static void example_open(struct example *example, svmx_executor_t *executor, uin
     cl_scene_demand(svmx_run(example->batch), example->batch, "svmx_run");
 }
 
-/* The same in memory of the executor: nobody copies. */
+static uint64_t aligned(uint64_t bytes) { return (bytes + 63) & ~UINT64_C(63); }
+
+/* The same in memory of the executor: nobody copies. All inputs in one piece, as svmx_batch_alloc wants it. */
 static void example_open_in_place(struct example *example, svmx_executor_t *executor, uint32_t op, uint64_t size) {
     struct svmx_arg args[8];
+    uint64_t bytes = 0;
+    void *memory;
     cl_scene_demand(svmx_example_create(executor, op, size, 1, &example->data), NULL, "svmx_example_create");
     cl_scene_demand(svmx_batch_create(executor, &example->batch), NULL, "svmx_batch_create");
-    for (size_t i = 0; i < example->data.arg_count && i < 8; i++) {
-        const struct svmx_arg *given = &example->data.args[i];
-        void *memory;
-        args[i] = *given;
-        if (i == 0) {
-            args[i] = svmx_out_library(SVMX_U8, given->bytes);
-            continue;
-        }
-        cl_scene_demand(svmx_batch_alloc(example->batch, given->bytes, &memory), example->batch, "svmx_batch_alloc");
-        memcpy(memory, given->from.in, (size_t)given->bytes);
-        args[i].from.in = memory;
+    for (size_t i = 1; i < example->data.arg_count; i++) bytes += aligned(example->data.args[i].bytes);
+    cl_scene_demand(svmx_batch_alloc(example->batch, bytes, &memory), example->batch, "svmx_batch_alloc");
+    unsigned char *next = memory;
+    args[0] = svmx_out_library(SVMX_U8, example->data.args[0].bytes);
+    for (size_t i = 1; i < example->data.arg_count && i < 8; i++) {
+        args[i] = example->data.args[i];
+        memcpy(next, args[i].from.in, (size_t)args[i].bytes);
+        args[i].from.in = next;
+        next += aligned(args[i].bytes);
     }
     cl_scene_demand(svmx_batch_add(example->batch, op, args, example->data.arg_count), example->batch,
                     "svmx_batch_add");

@@ -117,6 +117,37 @@ Test(in_place, inputs_in_two_pieces_are_copied_and_right) {
     expect_all_returned();
 }
 
+/* Two pieces of 300 KB do not fit into the first block of a batch that is new. */
+static void sum_of_two_pieces(svmx_batch_t *batch, uint64_t copied) {
+    enum { MANY = 75000 };
+    void *pieces[2], *sum = NULL;
+    for (unsigned p = 0; p < 2; p++) {
+        cr_assert_eq(svmx_batch_alloc(batch, MANY * sizeof(float), &pieces[p]), SVMX_OK);
+        for (unsigned i = 0; i < MANY; i++) ((float *)pieces[p])[i] = (float)((i * 3 + p) % 1001);
+    }
+    const struct svmx_arg args[] = {svmx_out_library(SVMX_F32, MANY), svmx_in(SVMX_F32, pieces[0], MANY),
+                                    svmx_in(SVMX_F32, pieces[1], MANY)};
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_OK, "%s", svmx_batch_error(batch));
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert_eq(svmx_result(batch, 0, 0, &sum, NULL), SVMX_OK);
+    for (unsigned i = 0; i < MANY; i++)
+        cr_assert_eq(((float *)sum)[i], ((float *)pieces[0])[i] + ((float *)pieces[1])[i]);
+    cr_assert_eq(receipt_of(batch).copied_bytes, copied);
+    cr_assert_eq(svmx_batch_reset(batch), SVMX_OK);
+}
+
+Test(in_place, what_is_asked_for_piece_by_piece_is_in_one_from_the_second_time_on) {
+    svmx_executor_t *executor = open_kind(SHARING);
+    svmx_batch_t *batch;
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    sum_of_two_pieces(batch, 600000);
+    sum_of_two_pieces(batch, 0);
+    sum_of_two_pieces(batch, 0);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
 Test(in_place, mixed_outputs) {
     static float memory[2 * TASKS * N], out[TASKS * N];
     for (enum kind kind = HOST; kind < KINDS; kind++) {
