@@ -25,7 +25,10 @@ static struct svmx__binary_key key_of(const struct svmx__device *device, const s
     const struct svmx_op_desc desc = svmx__op_desc(op);
     const uint64_t text = desc.opencl_c ? hash_of(desc.opencl_c, strlen(desc.opencl_c)) : 0;
     const uint64_t module = desc.spirv ? hash_of(desc.spirv, desc.spirv_bytes) : 0;
-    const uint64_t source = text * 31 + module; /* 0 for built-in ones: their code goes with the plugin's version */
+    const char *only = device->executor->config.text[SVMX__VARIANT]; /* numbers are of the variants that it leaves */
+    const uint64_t forced = only && *only ? hash_of(only, strlen(only)) : 0;
+    /* 0 for built-in ones: their code goes with the plugin's version */
+    const uint64_t source = (text * 31 + module) * 31 + forced;
     return (struct svmx__binary_key){.kind = kind,
                                      .labels = device->info.flags & (SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_TEST),
                                      .abi_major = plugin->abi_major,

@@ -9,9 +9,14 @@
 
 #define MS UINT64_C(1000000)
 
-/* The variant that serves an executor, to its end. */
-static uint32_t chosen(void) {
-    svmx_executor_t *executor = open_quiet_fake();
+/* The variant that serves an executor, to its end. `only`: options.variant. */
+static uint32_t chosen_with(const char *cache_dir, const char *only) {
+    struct svmx_options options = fake_options();
+    options.timeout_ms = TIMEOUT_MS;
+    options.log = silent;
+    options.variant = only;
+    if (cache_dir) options.cache_dir = cache_dir;
+    svmx_executor_t *executor = open_with(&options);
     (void)run_trial(executor);
     uint32_t variant = fake.last_variant;
     for (int i = 0; i < 3; i++) {
@@ -22,6 +27,8 @@ static uint32_t chosen(void) {
     expect_all_returned();
     return variant;
 }
+
+static uint32_t chosen(void) { return chosen_with(NULL, NULL); }
 
 /* Variants that take so long by the device's clock, and by the host's one as long as the other. */
 static void offer(unsigned count, uint64_t first_us, uint64_t second_us, uint64_t third_us) {
@@ -107,6 +114,25 @@ Test(trial, a_variant_that_alone_is_offered_does_not_run_for_nothing) {
     offer(1, 1000, 0, 0);
     cr_assert_eq(chosen(), 0);
     cr_assert_eq(fake.variants[0].launches, 0);
+}
+
+/* Variants have other numbers where options.variant leaves out some. */
+Test(trial, a_choice_that_was_forced_is_none_for_who_does_not_force_it) {
+    char folder[] = "/tmp/svmx-test-XXXXXX", command[64];
+    cr_assert_not_null(mkdtemp(folder));
+    offer(3, 1000, 2000, 3000);
+    fake.binary_ms = 1;
+    cr_assert_eq(chosen_with(folder, "some"), 0);
+    offer(3, 3000, 2000, 1000);
+    fake.binary_ms = 1;
+    cr_assert_eq(chosen_with(folder, NULL), 2);
+    offer(3, 1000, 2000, 3000);
+    fake.binary_ms = 1;
+    cr_assert_eq(chosen_with(folder, NULL), 2, "the choice was not kept");
+    cr_assert_eq(fake.variants[0].launches, 0);
+    cr_assert_eq(chosen_with(folder, "some"), 0);
+    (void)snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
 }
 
 Test(trial, a_variant_that_fails_in_the_race_is_out) {
