@@ -56,6 +56,9 @@ void run_one(struct pair *pair, const struct svmx_op *op, uint64_t size, enum st
 void run_batch(const struct pair *pair, struct task *tasks, size_t count, enum svmx_status (*run)(svmx_batch_t *));
 enum svmx_status submit_and_wait(svmx_batch_t *batch);
 
+/* Largest size of an operation that is compared. */
+uint64_t size_limit(const struct pair *pair, const struct svmx_op *op);
+
 /* ---- comparisons ---- */
 /* Of dear operations a few tasks; from then on they are left out. */
 void few_of(struct pair *pair, bool (*is_dear)(const struct svmx_op *op));

@@ -15,7 +15,7 @@ on_opencl_sources = %D%/on_opencl.c %D%/on_opencl.h %D%/compare.c %D%/compare.h 
 	src/cli/wild.h
 on_opencl_libraries = libsvmx.la plugins/kernels/libkernels.la $(CRITERION_LIBS)
 criterion_suites += %D%/opencl_pocl
-%C%_opencl_pocl_SOURCES = %D%/opencl_pocl.c $(on_opencl_sources)
+%C%_opencl_pocl_SOURCES = %D%/opencl_pocl.c %D%/on_variants.c $(on_opencl_sources)
 %C%_opencl_pocl_LDADD = $(on_opencl_libraries)
 criterion_suites += %D%/opencl_rusticl
 %C%_opencl_rusticl_SOURCES = %D%/opencl_rusticl.c $(on_opencl_sources)

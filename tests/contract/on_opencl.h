@@ -22,6 +22,8 @@ struct driver {
 
 /* On every device of the driver. Sets the environment of the process. */
 void on_driver(const struct driver *driver);
+/* On the first device of the driver that on_driver set, a CPU: every variant of every operation that has several. */
+void on_every_variant(void);
 /* On every device of the machine, or of OCL_ICD_VENDORS, whose driver has no suite of its own. */
 void on_other_drivers(void);
 
