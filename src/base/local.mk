@@ -1,5 +1,6 @@
 libsvmx_core_la_SOURCES += \
 	%D%/alloc.c %D%/alloc.h \
+	%D%/aside.c %D%/aside.h \
 	%D%/clock.c %D%/clock.h \
 	%D%/fork.c %D%/fork.h \
 	%D%/json_read.c %D%/json_read.h \

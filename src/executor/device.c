@@ -13,6 +13,7 @@
 #include "executor/building.h"
 #include "executor/cut.h"
 #include "executor/gather.h"
+#include "plugin/watched.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -87,11 +88,27 @@ static enum svmx_status consider(struct search *search, struct svmx__backend *ba
     return SVMX_OK;
 }
 
-static enum svmx_status search_backend(struct search *search, struct svmx__backend *backend) {
+/* A call of it has not returned: what was found of it is not used, either. */
+static enum svmx_status drop_backend(struct search *search, const struct svmx__backend *backend, uint32_t index,
+                                     struct svmx__text *why) {
+    struct svmx_executor *executor = search->executor;
+    struct svmx__text line = {""};
+    size_t kept = 0;
+    for (size_t i = 0; i < search->count; i++)
+        if (search->found[i].backend != backend) search->found[kept++] = search->found[i];
+    search->count = kept;
+    svmx__say(&line, "it does not answer: device_info of device %u has not returned within %.3g s, and is left alone",
+              index, (double)executor->registry.watched.call_ns / 1e9);
+    svmx__log(&executor->log, SVMX_LOG_WARN, "%s: %s", backend->name, line.line);
+    return svmx__backend_refuse(&executor->registry, backend, line.line, why);
+}
+
+static enum svmx_status search_backend(struct search *search, struct svmx__backend *backend, struct svmx__text *why) {
     for (uint32_t index = 0;; index++) {
         struct svmx_device_info info = {.size = sizeof info};
-        enum svmx_status status = backend->instance.ops->device_info(backend->instance.self, index, &info);
+        enum svmx_status status = svmx__watched_describe(&search->executor->registry, backend, index, &info);
         if (status == SVMX_ERR_UNKNOWN) return SVMX_OK;
+        if (backend->abandoned) return drop_backend(search, backend, index, why);
         if (status != SVMX_OK) {
             struct svmx__text line = {""};
             svmx__say(&line, "device %u cannot be described: %s", index, svmx_status_name(status));
@@ -199,7 +216,7 @@ enum svmx_status svmx__devices_find(struct svmx_executor *executor, struct svmx_
     search.taken = calloc(executor->registry.selection.item_count + 1, sizeof *search.taken);
     if (!search.taken) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory for devices");
     for (uint32_t i = 0; i < executor->registry.backend_count; i++) {
-        status = search_backend(&search, &executor->registry.backends[i]);
+        status = search_backend(&search, &executor->registry.backends[i], why);
         if (status != SVMX_OK) goto free_search;
     }
     status = check_items(&search, why);

@@ -69,23 +69,25 @@ static enum svmx_status read_driver_probe(const struct svmx_executor *executor, 
                       by_options ? "options.driver_probe" : "SUPERVM_DRIVER_PROBE", text);
 }
 
+/* `aside` is for calls of plugins. */
 static enum svmx_status open_registry(struct svmx_executor *executor, const struct svmx_options *options,
-                                      struct svmx__text *why) {
+                                      struct svmx__aside *aside, struct svmx__text *why) {
     const bool by_options = executor->config.source[SVMX__BACKENDS] == SVMX_FROM_OPTIONS;
     const bool isolated_by_options = executor->config.source[SVMX__ISOLATE] == SVMX_FROM_OPTIONS;
-    struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
-                                           .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
-                                           .backend_path = executor->config.text[SVMX__BACKEND_PATH],
-                                           .static_plugins = options->static_plugins,
-                                           .static_plugin_count = options->static_plugin_count,
-                                           .isolate = executor->config.text[SVMX__ISOLATE],
-                                           .isolate_origin =
-                                               isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
-                                           .isolate_limit_ns = isolated_ns(executor),
-                                           .named_only = svmx__config_is_secure(),
-                                           .reference = &svmx__reference_plugin,
-                                           .maker = svmx__host_maker(executor),
-                                           .log = &executor->log};
+    struct svmx__registry_config config = {
+        .backends = executor->config.text[SVMX__BACKENDS],
+        .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
+        .backend_path = executor->config.text[SVMX__BACKEND_PATH],
+        .static_plugins = options->static_plugins,
+        .static_plugin_count = options->static_plugin_count,
+        .isolate = executor->config.text[SVMX__ISOLATE],
+        .isolate_origin = isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
+        .isolate_limit_ns = isolated_ns(executor),
+        .named_only = svmx__config_is_secure(),
+        .reference = &svmx__reference_plugin,
+        .maker = svmx__host_maker(executor),
+        .watched = {aside, executor->patience_ns + svmx__first_ns(executor), executor->patience_ns},
+        .log = &executor->log};
     enum svmx_status status = read_driver_probe(executor, &config, why);
     if (status == SVMX_OK) status = svmx__registry_open(&executor->registry, &config, why);
     if (status != SVMX_OK) return status;
@@ -137,7 +139,7 @@ free_routes:
 }
 
 static enum svmx_status open_executor(struct svmx_executor *executor, const struct svmx_options *given,
-                                      struct svmx__text *why) {
+                                      struct svmx__aside *aside, struct svmx__text *why) {
     struct svmx_options options;
     pthread_condattr_t attributes;
     pthread_mutex_init(&executor->admission, NULL); /* none can fail with these attributes */
@@ -165,10 +167,13 @@ static enum svmx_status open_executor(struct svmx_executor *executor, const stru
                             executor->config.number[SVMX__CACHE_BYTES], &executor->log);
     executor->patience_ns = executor->config.number[SVMX__PATIENCE_MS] * SVMX__NS_PER_MS;
     executor->isolated_ns = isolated_ns(executor);
-    status = open_registry(executor, &options, why);
+    status = open_registry(executor, &options, aside, why);
     if (status != SVMX_OK) goto free_binaries;
     status = open_devices(executor, why);
-    if (status == SVMX_OK) return SVMX_OK;
+    if (status == SVMX_OK) {
+        executor->registry.watched.aside = NULL; /* from now on there are posts */
+        return SVMX_OK;
+    }
 
     svmx__registry_close(&executor->registry);
 free_binaries:
@@ -191,10 +196,12 @@ enum svmx_status svmx_open(svmx_executor_t **executor, const struct svmx_options
     struct svmx__text why = {"no memory"};
     enum svmx_status status = SVMX_ERR_MEMORY;
     struct svmx_executor *made = NULL;
+    struct svmx__aside aside = {NULL};
     if (!executor)
         status = svmx__fail(&why, SVMX_ERR_ARGUMENT, "executor is NULL");
     else if ((made = calloc(1, sizeof *made)))
-        status = open_executor(made, options, &why);
+        status = open_executor(made, options, &aside, &why);
+    svmx__aside_end(&aside);
     if (status != SVMX_OK) {
         if (made) free_executor(made);
         if (error) {

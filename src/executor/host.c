@@ -154,8 +154,17 @@ static const char *host_warnings(void *user, const struct svmx_host *base) {
     return host->told;
 }
 
+static void host_orphan(void *user, const struct svmx_host *base) {
+    struct host *host = host_of(base);
+    (void)user;
+    pthread_mutex_lock(&host->lock);
+    host->log = (struct svmx__log){.level = SVMX_LOG_OFF};
+    atomic_store_explicit(&host->orphan, true, memory_order_release);
+    pthread_mutex_unlock(&host->lock);
+}
+
 struct svmx__host_maker svmx__host_maker(struct svmx_executor *executor) {
-    return (struct svmx__host_maker){executor, host_make, host_unmake, host_last_error, host_warnings};
+    return (struct svmx__host_maker){executor, host_make, host_unmake, host_last_error, host_warnings, host_orphan};
 }
 
 void svmx__host_opened(const struct svmx__backend *backend) {
@@ -165,13 +174,7 @@ void svmx__host_opened(const struct svmx__backend *backend) {
     pthread_mutex_unlock(&host->lock);
 }
 
-void svmx__host_orphan(const struct svmx__backend *backend) {
-    struct host *host = host_of(backend->host);
-    pthread_mutex_lock(&host->lock);
-    host->log = (struct svmx__log){.level = SVMX_LOG_OFF};
-    atomic_store_explicit(&host->orphan, true, memory_order_release);
-    pthread_mutex_unlock(&host->lock);
-}
+void svmx__host_orphan(const struct svmx__backend *backend) { host_orphan(NULL, backend->host); }
 
 void svmx__host_take_error(const struct svmx__backend *backend, char *line, size_t bytes) {
     struct host *host = host_of(backend->host);

@@ -12,7 +12,7 @@
  *
  * Who looks: a thread of the executor's own, at a fraction of the patience, while a device has a driver; no call of the program
  * need do so, and none is held up by it. It computes nothing itself, unless the system has no other thread to give. Once that is stopped, whoever closes. Calls of devices that work in host memory are not
- * watched: these compute in the call, for as long as it takes. Nor are calls in threads of the program.
+ * watched: these compute in the call, for as long as it takes. Calls while an executor is opened are made aside: registry.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -11,6 +11,7 @@
 #include "isolate/probe.h"
 #include "plugin/abi.h"
 #include "plugin/loader.h"
+#include "plugin/watched.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,7 +196,8 @@ enum svmx_status svmx__backend_check(struct svmx__backend *backend, struct svmx_
 /* close may be called even if other slots are missing, once the table is long enough to have it. */
 static void instance_end(const struct svmx__registry *registry, struct svmx__backend *backend) {
     const struct svmx_backend_ops *ops = backend->instance.ops;
-    if (ops && ops->size >= SVMX__ABI_1_0_OPS_BYTES && ops->close) ops->close(backend->instance.self);
+    if (ops && ops->size >= SVMX__ABI_1_0_OPS_BYTES && ops->close) svmx__watched_close(registry, backend);
+    if (backend->abandoned) return;
     free(backend->grown_ops);
     registry->maker.release(registry->maker.user, backend->host);
     backend->host = NULL;
@@ -225,13 +227,19 @@ static enum svmx_status open_isolated(struct svmx__backend *backend) {
     return svmx__proxy_open(&config, backend->host, &backend->instance);
 }
 
+static enum svmx_status did_not_open(const struct svmx__registry *registry, struct svmx__text *reason) {
+    return svmx__fail(reason, SVMX_TIMEOUT,
+                      "it does not answer: open has not returned within %.3g s, and is left alone",
+                      (double)registry->watched.open_ns / 1e9);
+}
+
 /* Has the plugin open an instance for a host that was made; `reason` says why not. */
 static enum svmx_status plugin_open(const struct svmx__registry *registry, struct svmx__backend *backend,
                                     struct svmx__text *reason) {
-    enum svmx_status status =
-        backend->isolated ? open_isolated(backend) : backend->plugin->open(backend->host, &backend->instance);
+    enum svmx_status status = backend->isolated ? open_isolated(backend) : svmx__watched_open(registry, backend);
     if (status == SVMX_OK) return svmx__backend_check(backend, reason);
     backend->instance.ops = NULL; /* outputs are set on success only; believe none */
+    if (backend->abandoned) return did_not_open(registry, reason);
     const char *said = registry->maker.last_error(registry->maker.user, backend->host);
     return svmx__fail(reason, status, "open failed with %s: %s", svmx_status_name(status),
                       *said ? said : "it logged no reason");
@@ -448,7 +456,7 @@ static enum svmx_status open_all(struct opening *opening) {
 
 enum svmx_status svmx__registry_open(struct svmx__registry *registry, const struct svmx__registry_config *config,
                                      struct svmx__text *why) {
-    struct svmx__registry opened = {.maker = config->maker};
+    struct svmx__registry opened = {.maker = config->maker, .watched = config->watched};
     struct opening opening = {.config = config, .registry = &opened, .why = why};
     enum svmx_status status = open_all(&opening);
     svmx__loader_findings_free(&opening.findings);
@@ -458,6 +466,25 @@ enum svmx_status svmx__registry_open(struct svmx__registry *registry, const stru
     else
         svmx__registry_close(&opened);
     return status;
+}
+
+enum svmx_status svmx__backend_refuse(struct svmx__registry *registry, const struct svmx__backend *backend,
+                                      const char *reason, struct svmx__text *why) {
+    uint32_t rank;
+    for (uint32_t i = 0; i < registry->entry_count; i++) {
+        struct svmx__load_entry *entry = &registry->entries[i];
+        if (entry->verdict != SVMX_LOADED || strcmp(entry->name, backend->name) != 0) continue;
+        char *copy = strdup(reason);
+        if (!copy) return svmx__fail(why, SVMX_ERR_MEMORY, "no memory for the load report");
+        free(entry->reason);
+        entry->reason = copy;
+        entry->verdict = SVMX_REFUSED;
+        entry->status = SVMX_TIMEOUT;
+        entry->noted = true;
+    }
+    if (svmx__selection_backend(&registry->selection, backend->name, false, &rank) != SVMX__DEMANDED) return SVMX_OK;
+    return svmx__fail(why, SVMX_ERR_BACKEND, "backend '%s' must load (demanded by %s) but did not: %s", backend->name,
+                      registry->selection.origin, reason);
 }
 
 enum svmx_status svmx__registry_reopen(const struct svmx__registry *registry, const struct svmx__backend *like,
@@ -490,8 +517,8 @@ void svmx__backend_abandon(struct svmx__backend *backend) {
 void svmx__registry_close(struct svmx__registry *registry) {
     bool abandoned = false;
     for (uint32_t i = registry->backend_count; i-- > 0;) {
-        abandoned |= registry->backends[i].abandoned;
         if (!registry->backends[i].abandoned) instance_end(registry, &registry->backends[i]);
+        abandoned |= registry->backends[i].abandoned;
     }
     for (uint32_t i = 0; i < registry->entry_count; i++) {
         free(registry->entries[i].path);

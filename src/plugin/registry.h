@@ -18,6 +18,7 @@
 #ifndef SVMX_PLUGIN_REGISTRY_H
 #define SVMX_PLUGIN_REGISTRY_H
 
+#include "base/aside.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "plugin/isolated.h"
@@ -33,7 +34,7 @@ struct svmx__backend {
     const struct svmx_host *host;       /* the registry's maker made it; given back through maker.release after close */
     struct svmx_backend instance;       /* instance.ops has been checked: every slot that is not optional is there */
     struct svmx_backend_ops *grown_ops; /* NULL, or instance.ops: the shorter table of an older ABI, with NULLs added */
-    bool abandoned; /* set by the executor: a thread may still be in it; neither closed nor freed, nor its host */
+    bool abandoned;                     /* a thread may still be in it: neither closed nor freed, nor its host */
 };
 
 /* What became of one candidate; owned by the registry. verdict: enum svmx_load_verdict of svmx.h (1, 2, 3). */
@@ -57,6 +58,16 @@ struct svmx__host_maker {
     const char *(*last_error)(void *user, const struct svmx_host *host);
     /* What it warned of while it opened, or "": devices that it does not use, mostly. */
     const char *(*warnings)(void *user, const struct svmx_host *host);
+    /* Nothing that the backend says through it is passed on any more. It is never released: a call of the backend that has
+     * not returned may still use it. */
+    void (*orphan)(void *user, const struct svmx_host *host);
+};
+
+/* Calls of plugins while an executor is opened, in whose caller's thread nobody watches them: each is made aside, and has
+ * its time. One that is late is the end of its backend, which stays as it is. */
+struct svmx__watched {
+    struct svmx__aside *aside; /* NULL: calls are made in the calling thread, which is watched or may wait */
+    uint64_t open_ns, call_ns; /* that open has, and any other call */
 };
 
 struct svmx__registry_config {
@@ -74,6 +85,7 @@ struct svmx__registry_config {
     bool named_only;                     /* of files only simd is loaded unasked: others have drivers behind them */
     const struct svmx_plugin *reference; /* always opened, always last; called SVMX__REFERENCE_NAME */
     struct svmx__host_maker maker;
+    struct svmx__watched watched; /* of the registry from now on */
     const struct svmx__log *log;
 };
 
@@ -85,14 +97,20 @@ struct svmx__registry {
     struct svmx__selection selection;
     struct svmx__isolated *isolated;
     struct svmx__host_maker maker;
+    struct svmx__watched watched;
 };
 
-/* Finds, checks and opens. A candidate that fails is an entry in the report, not an error, unless the user demanded it
- * (+name). On error nothing stays open. Errors: ARGUMENT (grammar, relative path), UNKNOWN (a name that is neither
+/* Finds, checks and opens. A candidate that fails, or whose open does not return, is an entry in the report, not an error,
+ * unless the user demanded it (+name). On error nothing stays open. Errors: ARGUMENT (grammar, relative path), UNKNOWN (a name that is neither
  * linked in nor found as NAME.so, to be used or isolated; lists the known ones), BACKEND (a demanded backend did not
  * load), MEMORY. */
 enum svmx_status svmx__registry_open(struct svmx__registry *registry, const struct svmx__registry_config *config,
                                      struct svmx__text *why);
+
+/* The report has a backend that was loaded as refused after all, for a reason that is TIMEOUT. BACKEND: the user demanded it;
+ * MEMORY. */
+enum svmx_status svmx__backend_refuse(struct svmx__registry *registry, const struct svmx__backend *backend,
+                                      const char *reason, struct svmx__text *why);
 
 /* Opens another instance of the plugin of `like`, which is this registry's; `opened` is set on OK only. A plugin that
  * is sick may take long. What the plugin answered, or BACKEND, MEMORY. Any thread. */

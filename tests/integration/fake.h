@@ -32,7 +32,9 @@ enum fake_stuck {
     FAKE_STUCK_SUBMIT = 16,
     FAKE_STUCK_WAIT = 32,
     FAKE_STUCK_OPEN = 64,
-    FAKE_STUCK_CLOSE = 128
+    FAKE_STUCK_CLOSE = 128,
+    FAKE_STUCK_INFO = 256, /* device_info */
+    FAKE_STUCK_END = 512   /* the same, when it is asked for one more than there are */
 };
 
 struct svmx_memory {
@@ -73,6 +75,7 @@ static struct fake {
     uint32_t max_in_flight;
     bool gate_closed;          /* tickets do not finish while it is */
     unsigned stuck;            /* enum fake_stuck */
+    bool stuck_once;           /* of these the first call only */
     bool forgets_gate;         /* wait says TIMEOUT at once instead of waiting for the gate */
     bool wrong_bytes;          /* one bit of each launch */
     const char *wrong_op;      /* the same of launches of that operation only; NULL: none */
@@ -152,14 +155,17 @@ static inline void fake_stick(unsigned calls) {
     pthread_mutex_unlock(&fake.lock);
 }
 
-static void fake_stay(enum fake_stuck call) {
+/* Was it kept? */
+static bool fake_stay(enum fake_stuck call) {
     pthread_mutex_lock(&fake.lock);
-    if (fake.stuck & call) {
+    const bool stays = fake.stuck & call && !(fake.stuck_once && fake.stuck_calls);
+    if (stays) {
         fake.stuck_calls++;
         pthread_cond_broadcast(&fake.changed);
     }
-    while (fake.stuck & call) pthread_cond_wait(&fake.changed, &fake.lock);
+    while (stays && fake.stuck & call) pthread_cond_wait(&fake.changed, &fake.lock);
     pthread_mutex_unlock(&fake.lock);
+    return stays;
 }
 
 /* Counts a call; its status if it is told to fail. Under the lock. */
@@ -204,6 +210,7 @@ static enum svmx_status fake_take_back(unsigned *alive) {
 
 static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx_device_info *info) {
     (void)self;
+    (void)fake_stay(index ? FAKE_STUCK_END : FAKE_STUCK_INFO);
     if (index) return SVMX_ERR_UNKNOWN;
     *info = (struct svmx_device_info){.size = info->size,
                                       .name = "fake",
@@ -228,7 +235,7 @@ static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx
 static enum svmx_status fake_memory_alloc(void *self, uint32_t device, const struct svmx_memory_desc *desc,
                                           struct svmx_memory **memory, void **host) {
     (void)self, (void)device;
-    fake_stay(FAKE_STUCK_ALLOC);
+    (void)fake_stay(FAKE_STUCK_ALLOC);
     enum svmx_status status = fake_count_alive(FAKE_ALLOC, &fake.memories);
     if (status != SVMX_OK) return status;
     struct svmx_memory *made = calloc(1, sizeof *made);
@@ -256,7 +263,7 @@ static bool fake_is_submitter(void) {
 
 static void fake_memory_free(void *self, struct svmx_memory *memory) {
     (void)self;
-    fake_stay(FAKE_STUCK_FREE);
+    (void)fake_stay(FAKE_STUCK_FREE);
     pthread_mutex_lock(&fake.lock);
     fake.frees++;
     fake.foreign_frees += !fake_is_submitter();
@@ -283,7 +290,7 @@ static void fake_pipeline_teach(struct svmx_pipeline *pipeline, const struct svm
 static enum svmx_status fake_pipeline_build(void *self, uint32_t device, const struct svmx_pipeline_desc *desc,
                                             struct svmx_pipeline **pipeline) {
     (void)self, (void)device;
-    fake_stay(FAKE_STUCK_BUILD);
+    (void)fake_stay(FAKE_STUCK_BUILD);
     if (desc->variant >= (fake.variant_count ? fake.variant_count : 1)) return SVMX_ERR_UNKNOWN;
     enum svmx_status status = fake_count_alive(FAKE_BUILD, &fake.pipelines);
     if (status != SVMX_OK) return status;
@@ -314,7 +321,7 @@ static enum svmx_status fake_pipeline_binary(void *self, struct svmx_pipeline *p
 
 static void fake_pipeline_free(void *self, struct svmx_pipeline *pipeline) {
     (void)self;
-    fake_stay(FAKE_STUCK_DROP);
+    (void)fake_stay(FAKE_STUCK_DROP);
     pthread_mutex_lock(&fake.lock);
     fake.pipelines--;
     pthread_mutex_unlock(&fake.lock);
@@ -399,7 +406,7 @@ static enum svmx_status fake_take_time(const struct fake_ticket *ticket, struct 
 
 static enum svmx_status fake_submit(void *self, const struct svmx_submission *submission, uint64_t *ticket) {
     (void)self;
-    fake_stay(FAKE_STUCK_SUBMIT);
+    (void)fake_stay(FAKE_STUCK_SUBMIT);
     const struct svmx_command_list *list = submission->list;
     struct fake_ticket *made = calloc(1, sizeof *made + list->count * sizeof *made->commands);
     if (!made) return SVMX_ERR_MEMORY;
@@ -443,7 +450,7 @@ static bool fake_gate_opens(uint64_t timeout_ns) {
 static enum svmx_status fake_wait(void *self, uint32_t device, uint64_t id, uint64_t timeout_ns,
                                   struct svmx_timing *timing) {
     (void)self, (void)device;
-    fake_stay(FAKE_STUCK_WAIT);
+    (void)fake_stay(FAKE_STUCK_WAIT);
     pthread_mutex_lock(&fake.lock);
     timing->copy_in_ns = fake.timing.copy_in_ns;
     timing->compute_ns = fake.timing.compute_ns;
@@ -483,7 +490,7 @@ static inline unsigned fake_finish_late(void) {
 
 static void fake_close(void *self) {
     (void)self;
-    fake_stay(FAKE_STUCK_CLOSE);
+    (void)fake_stay(FAKE_STUCK_CLOSE);
     pthread_mutex_lock(&fake.lock);
     fake.closes++;
     pthread_cond_broadcast(&fake.changed);
@@ -502,7 +509,7 @@ static const struct svmx_backend_ops fake_ops = {.size = sizeof(struct svmx_back
                                                  .close = fake_close};
 
 static enum svmx_status fake_open(const struct svmx_host *host, struct svmx_backend *backend) {
-    fake_stay(FAKE_STUCK_OPEN);
+    if (fake_stay(FAKE_STUCK_OPEN)) host->log(host, SVMX_LOG_WARN, "awake again");
     pthread_mutex_lock(&fake.lock);
     fake.opens++;
     fake.host = host;

@@ -20,6 +20,7 @@ criterion_suites += \
 	%D%/test_pressure \
 	%D%/test_loops \
 	%D%/test_many_devices \
+	%D%/test_opening \
 	%D%/test_order \
 	%D%/test_recorded \
 	%D%/test_watching \
@@ -51,6 +52,7 @@ criterion_suites += %D%/test_metrics
 endif
 
 # Threads that cannot be had.
+%C%_test_opening_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 %C%_test_stuck_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 
 # Allocations of the core and of the suite go by way of the suite, which lets them fail.

@@ -1,5 +1,6 @@
 criterion_suites += \
 	%D%/test_alloc \
+	%D%/test_aside \
 	%D%/test_bandwidth \
 	%D%/test_batch \
 	%D%/test_binary_list \

@@ -187,6 +187,12 @@ static inline const char *host_warnings(void *user, const struct svmx_host *base
     return "";
 }
 
-static const struct svmx__host_maker test_maker = {NULL, host_make, host_unmake, host_last_error, host_warnings};
+static inline void host_orphan(void *user, const struct svmx_host *base) {
+    (void)user;
+    (void)base;
+}
+
+static const struct svmx__host_maker test_maker = {NULL,          host_make,  host_unmake, host_last_error,
+                                                   host_warnings, host_orphan};
 
 #endif
