@@ -143,7 +143,7 @@ static enum svmx_status make_heap(struct svmx__part *head, uint64_t buffer_bytes
     enum svmx_status status =
         svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage,
                               2 * buffer_bytes + head->device->window.depth * behind_bytes, &heap->memory);
-    if (status != SVMX_OK)
+    if (status == SVMX_ERR_MEMORY)
         status = svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage, buffer_bytes + behind_bytes,
                                        &heap->memory);
     if (status != SVMX_OK) return status;

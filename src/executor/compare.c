@@ -26,6 +26,7 @@ enum { ALIGNMENT = 64, REASON_BYTES = 128 };
 /* Another run of a part: its slots, with outputs in memory of their own. */
 struct shadow {
     struct svmx_slot *slots;
+    uint64_t *first_unit; /* behind them */
     unsigned char *block;
 };
 
@@ -43,12 +44,15 @@ static bool shadow_make(const struct svmx__part *part, struct shadow *shadow) {
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         if (is_output(part->op, (uint32_t)(i % params))) bytes += svmx__align(part->slots[i].bytes, ALIGNMENT);
-    shadow->slots = malloc((count ? count : 1) * sizeof *shadow->slots);
+    const size_t unit_bytes = ((size_t)part->task_count + 1) * sizeof *shadow->first_unit;
+    shadow->slots = malloc(count * sizeof *shadow->slots + unit_bytes);
     shadow->block = svmx__aligned_alloc(bytes ? (size_t)bytes : ALIGNMENT, ALIGNMENT);
     if (!shadow->slots || !shadow->block) return false;
     memset(shadow->block, 0,
            bytes ? (size_t)bytes : ALIGNMENT); /* its pages are not to be paid for by who is timed there */
+    shadow->first_unit = (uint64_t *)(void *)(shadow->slots + count);
     memcpy(shadow->slots, part->slots, count * sizeof *shadow->slots);
+    memcpy(shadow->first_unit, part->first_unit, unit_bytes);
     uint64_t at = (uintptr_t)shadow->block;
     for (size_t i = 0; i < count; i++) {
         if (!is_output(part->op, (uint32_t)(i % params))) continue;
@@ -77,9 +81,16 @@ static void run_reference(const struct svmx__part *part, const struct shadow *sh
         svmx__reference_run(part->op, shadow->slots + (size_t)t * part->op->param_count);
 }
 
+/* A witness that computes in host memory and keeps its ticket may write there at any time: it keeps that memory, and the
+ * reference code gets other. false: there is none. */
+static bool shadow_leave(const struct svmx__part *part, struct shadow *shadow) {
+    *shadow = (struct shadow){NULL, NULL, NULL};
+    return shadow_make(part, shadow);
+}
+
 /* Who did it, and what it took on a device: from when it was handed over, as in the receipts of devices that compute in the calling
- * thread. */
-static struct svmx__device *compute(const struct svmx__part *part, const struct shadow *shadow, uint64_t *ns) {
+ * thread. NULL: nobody, for want of memory. */
+static struct svmx__device *compute(const struct svmx__part *part, struct shadow *shadow, uint64_t *ns) {
     struct svmx__device *witness = witness_for(part);
     struct svmx__part second = {.op = part->op,
                                 .tenant = svmx__tenant_of(part),
@@ -87,7 +98,7 @@ static struct svmx__device *compute(const struct svmx__part *part, const struct 
                                 .units = part->units,
                                 .work = part->work,
                                 .slots = shadow->slots,
-                                .first_unit = part->first_unit,
+                                .first_unit = shadow->first_unit,
                                 .bucket = part->bucket,
                                 .device = witness,
                                 .life = svmx__life_of(witness)};
@@ -96,6 +107,7 @@ static struct svmx__device *compute(const struct svmx__part *part, const struct 
     status = svmx__collect(&second, status);
     *ns = svmx__clock_since(second.done_ns, second.dispatch_ns);
     if (status == SVMX_OK) return witness;
+    if (status == SVMX_TIMEOUT && witness->host_memory && !shadow_leave(part, shadow)) return NULL;
     run_reference(part, shadow);
     return svmx__reference_of(witness->executor);
 }
@@ -136,7 +148,7 @@ static bool are_equal(const struct svmx__part *part, const struct shadow *one, c
  * Without memory for a third run it is the one whose answer was wanted: it is redone, which costs time only. */
 static int64_t judge(const struct svmx__part *part, const struct shadow *second, struct svmx__device *witness,
                      int64_t differs) {
-    struct shadow third = {NULL, NULL};
+    struct shadow third = {NULL, NULL, NULL};
     if (!svmx__is_reference(witness) && shadow_make(part, &third)) {
         run_reference(part, &third);
         differs = first_wrong_task(part, &third);
@@ -153,11 +165,11 @@ static int64_t judge(const struct svmx__part *part, const struct shadow *second,
 /* Which task is wrong, or NONE. Without memory it is not compared, and does not count. */
 static int64_t compare(struct svmx__part *part) {
     struct svmx_executor *executor = part->device->executor;
-    struct shadow second = {NULL, NULL};
+    struct shadow second = {NULL, NULL, NULL};
     int64_t wrong = NONE;
-    if (shadow_make(part, &second)) {
-        uint64_t ns = 0;
-        struct svmx__device *witness = compute(part, &second, &ns);
+    uint64_t ns = 0;
+    struct svmx__device *witness = shadow_make(part, &second) ? compute(part, &second, &ns) : NULL;
+    if (witness) {
         const int64_t differs = first_wrong_task(part, &second);
         atomic_fetch_add_explicit(&executor->compared, 1, memory_order_relaxed);
         if (differs == NONE && witness->id < executor->routed) {

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "executor/executor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,14 @@ static void device_memory_free(void *user, struct svmx_memory *memory, void *hos
     svmx__call_end();
 }
 
+/* It keeps a fill past its time. Whoever wanted the memory may do without it and never tell: so the device is given up here. */
+static void lose_to_fill(struct svmx__life *life, uint64_t limit_ns) {
+    struct svmx__part part = {.device = life->device, .life = life};
+    (void)snprintf(part.reason, sizeof part.reason, "memory was not cleared within %.3g ms", (double)limit_ns / 1e6);
+    atomic_store_explicit(&life->abandoned, true, memory_order_relaxed);
+    svmx__device_lost(&part, false);
+}
+
 /* By the submitter, or for an inline device by any thread: nobody else acquires memory of the device's own. */
 static enum svmx_status device_memory_clear(void *user, struct svmx_memory *memory, uint64_t bytes) {
     struct svmx__life *life = user;
@@ -66,6 +75,7 @@ static enum svmx_status device_memory_clear(void *user, struct svmx_memory *memo
     const uint64_t ahead = life->device->window.count; /* launches that it waits for */
     const uint64_t limit_ns = (1 + ahead) * life->device->executor->config.number[SVMX__TIMEOUT_MS] * SVMX__NS_PER_MS;
     const uint64_t start_ns = svmx__clock_ns();
+    if (svmx__life_is_abandoned(life)) return SVMX_ERR_DEVICE_LOST;
     svmx__call_begin(life, (struct svmx__call){"submit of a fill", NULL}, limit_ns);
     enum svmx_status status = instance->ops->submit(instance->self, &submission, &ticket);
     if (status == SVMX_OK && ticket != 0) {
@@ -73,7 +83,7 @@ static enum svmx_status device_memory_clear(void *user, struct svmx_memory *memo
         while (status == SVMX_TIMEOUT && svmx__clock_since(svmx__clock_ns(), start_ns) < limit_ns);
     }
     svmx__call_end();
-    if (status == SVMX_TIMEOUT) atomic_store_explicit(&life->abandoned, true, memory_order_relaxed);
+    if (status == SVMX_TIMEOUT) lose_to_fill(life, limit_ns);
     return status;
 }
 

@@ -84,22 +84,32 @@ enum {
     BY_GUARDS = SVMX_USAGE_COPY_TARGET /* they are filled */
 };
 
+/* Buffers that it computes with to the heap. Without memory for that they are like other memory; any other failure is the
+ * device's. */
+static enum svmx_status place_in_heap(struct svmx__part *head) {
+    struct svmx__stretch *stretch = &head->batch->stretch;
+    stretch->base = stretch->upload_bytes = 0;
+    if (!has_buffers(head->batch)) return SVMX_OK;
+    const enum svmx_status status = svmx__heap_place(head, stretch->arena_bytes, &stretch->base);
+    if (status == SVMX_OK) return SVMX_OK;
+    stretch->base = 0;
+    if (status == SVMX_ERR_MEMORY) return svmx__stretch_measure(head) ? SVMX_OK : SVMX_ERR_OVERFLOW;
+    if (status == SVMX_BUSY) {
+        (void)snprintf(head->reason, sizeof head->reason, "no room for its buffers beside launches under way");
+        return SVMX_ERR_MEMORY;
+    }
+    (void)snprintf(head->reason, sizeof head->reason, "%s: no memory for buffers: %s", head->device->info.name,
+                   svmx_status_name(status));
+    return status;
+}
+
 /* The first part holds it all: in staging_in what the host writes, in staging_out what it reads, in inputs the memory on the
  * device. Where that is staging memory itself there is staging_in only. */
 static enum svmx_status acquire_all(struct svmx__part *head, uint64_t scratch_bytes) {
     struct svmx_batch *batch = head->batch;
     struct svmx__stretch *stretch = &batch->stretch;
-    enum svmx_status status;
-    stretch->base = stretch->upload_bytes = 0;
-    status = has_buffers(batch) ? svmx__heap_place(head, stretch->arena_bytes, &stretch->base) : SVMX_OK;
-    if (status == SVMX_BUSY) {
-        (void)snprintf(head->reason, sizeof head->reason, "no room for its buffers beside launches under way");
-        return SVMX_ERR_MEMORY;
-    }
-    if (status != SVMX_OK) {
-        stretch->base = 0;
-        if (!svmx__stretch_measure(head)) return SVMX_ERR_OVERFLOW; /* they are like other memory now */
-    }
+    enum svmx_status status = place_in_heap(head);
+    if (status != SVMX_OK) return status;
     const bool in_heap = has_buffers(batch);
     for (uint32_t i = 0; i < batch->use_count; i++)
         if (batch->uses[i].upload)

@@ -1,6 +1,6 @@
 /*
  * liar.h: a second backend, beside that of fake.h: a device that computes in the calling thread, as SIMD does, and gives
- * wrong bytes when it is told to. After fake.h.
+ * wrong bytes when it is told to, or answers a ticket, which it must not, and keeps it. After fake.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +15,9 @@
 static _Atomic unsigned char liar_lies;
 static _Atomic unsigned liar_delay_ms; /* that each launch takes */
 static const struct svmx_host *liar_host;
+/* Its next launch is not done at once, nor in time. */
+static atomic_bool liar_keeps;
+static struct svmx_slot liar_kept; /* the first output of that launch */
 
 static enum svmx_status liar_device_info(void *self, uint32_t index, struct svmx_device_info *info) {
     (void)self;
@@ -50,6 +53,11 @@ static enum svmx_status liar_submit(void *self, const struct svmx_submission *su
     const struct svmx_dispatch *dispatch = &submission->list->commands[0].as.dispatch;
     const unsigned delay_ms = liar_delay_ms;
     if (delay_ms) (void)nanosleep(&(struct timespec){.tv_nsec = (long)delay_ms * 1000000}, NULL);
+    if (atomic_exchange(&liar_keeps, false)) {
+        liar_kept = dispatch->slots[0];
+        *ticket = 1;
+        return SVMX_OK;
+    }
     for (uint32_t t = 0; t < dispatch->task_count; t++) {
         const struct svmx_slot *slots = dispatch->slots + (size_t)t * dispatch->slot_count;
         (void)liar_host->reference(liar_host, dispatch->pipeline->op, slots, dispatch->slot_count);
@@ -63,9 +71,14 @@ static enum svmx_status liar_submit(void *self, const struct svmx_submission *su
 
 static enum svmx_status liar_wait(void *self, uint32_t device, uint64_t ticket, uint64_t timeout_ns,
                                   struct svmx_timing *timing) {
-    (void)self, (void)device, (void)ticket, (void)timeout_ns, (void)timing;
-    return SVMX_ERR_STATE; /* it gives no tickets */
+    (void)self, (void)device, (void)ticket, (void)timing;
+    const struct timespec time = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
+    (void)nanosleep(&time, NULL);
+    return SVMX_TIMEOUT;
 }
+
+/* It wakes up, and writes where it was told to. */
+static inline void liar_finish_late(void) { memset((void *)(uintptr_t)liar_kept.at, 0xee, (size_t)liar_kept.bytes); }
 
 static void liar_close(void *self) { (void)self; }
 

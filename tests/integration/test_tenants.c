@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "abandons.h"
 #include "executor/executor.h"
 #include "faults_fixture.h"
 
@@ -143,6 +144,46 @@ Test(tenants, a_device_that_fails_to_clear_costs_time_only) {
         svmx_close(executor);
         expect_all_returned();
     }
+}
+
+/* A view of a buffer plus numbers, by nobody in particular: the copy is in the heap of the device, in memory that another tenant
+ * had, so that it is cleared first. */
+static void add_to_buffer(svmx_executor_t *executor, svmx_buffer_t *buffer, uint32_t items) {
+    static float in[BYTES], out[BYTES];
+    svmx_batch_t *batch;
+    for (uint32_t i = 0; i < items; i++) in[i] = (float)i;
+    cr_assert_eq(svmx_buffer_write(buffer, 0, in, items * sizeof *in), SVMX_OK);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    const struct svmx_arg args[] = {svmx_out(SVMX_F32, out, items), svmx_view(SVMX_F32, buffer, 0, items),
+                                    svmx_in(SVMX_F32, in, items)};
+    cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_OK);
+    cr_assert_eq(svmx_run(batch), SVMX_OK, "%s", svmx_batch_error(batch));
+    for (uint32_t i = 0; i < items; i++) cr_assert_eq(out[i], 2 * (float)i);
+    svmx_batch_destroy(batch);
+}
+
+/* A device that hangs while it clears memory for buffers, which work can do without, is lost all the same: nobody would
+ * find out otherwise, and it would stay as one that has no memory for anything. */
+Test(tenants, a_device_that_hangs_while_it_clears_memory_for_buffers_is_lost) {
+    enum { ITEMS = 2048 };
+    svmx_executor_t *executor = open_warm(0);
+    svmx_buffer_t *buffer;
+    abandons = true;
+    cr_assert_eq(svmx_prewarm(executor, SVMX_OP_VEC_ADD_F32, ITEMS), SVMX_OK);
+    cr_assert_eq(svmx_buffer_create(executor, ITEMS * sizeof(float), &buffer), SVMX_OK);
+    add_to_buffer(executor, buffer, ITEMS);
+    struct svmx__life *life = svmx__life_of(&executor->devices[0]);
+    cr_assert_not_null(life->heap.memory, "or this shows nothing");
+    life->heap.memory->tenant = 7; /* as if a tenant's levels had had it since, and given it back */
+    svmx__heap_end(life);
+    fake_gate(true);
+    add_to_buffer(executor, buffer, ITEMS);
+    const struct svmx_device device = device_at(executor, 0);
+    cr_assert_eq(device.usable, 0, "it hangs, and nobody knows");
+    cr_assert_not_null(strstr(device.health_reason, "not cleared"), "'%s'", device.health_reason);
+    svmx_buffer_destroy(buffer);
+    svmx_close(executor);
+    (void)fake_finish_late();
 }
 
 Test(tenants, the_tenant_comes_first) {

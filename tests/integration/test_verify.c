@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "abandons.h"
 #include "executor/executor.h"
 #include "faults_fixture.h"
 #include "liar.h"
@@ -22,6 +23,7 @@ static svmx_executor_t *open_both(const char *verify) {
     options.static_plugins = both;
     options.static_plugin_count = 2;
     options.verify = verify;
+    options.timeout_ms = TIMEOUT_MS;
     options.log = silent;
     return open_with(&options);
 }
@@ -246,6 +248,30 @@ Test(verify, under_the_policy_gpu_a_wrong_answer_is_an_error) {
     cr_assert(trial_is_untouched(&trial), "wrong bytes reached the caller");
     svmx_batch_destroy(batch);
     close_clean(executor);
+}
+
+/* A witness must be done at once. One that is not is no witness, and what it was to write into stays its own: under the address
+ * sanitizer this test fails if that was freed. */
+Test(verify, a_witness_that_keeps_its_launch_writes_late_where_nobody_is) {
+    svmx_executor_t *executor = open_warm("full");
+    struct trial trial;
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    abandons = true;
+    svmx_batch_t *batch = batch_of(executor, &trial);
+    atomic_store(&liar_keeps, true);
+    cr_assert_eq(svmx_run(batch), SVMX_OK);
+    cr_assert(!atomic_load(&liar_keeps), "or this shows nothing");
+    cr_assert(trial_is_right(&trial));
+    cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+    cr_assert_eq(receipt.device, FAKE);
+    cr_assert(receipt.flags & SVMX_RECEIPT_COMPARED, "the reference code is a witness as well");
+    cr_assert_eq(device_at(executor, LIAR).usable, 0, "%s", device_at(executor, LIAR).health_reason);
+    svmx_batch_destroy(batch);
+    liar_finish_late();
+    cr_assert(trial_is_right(&trial));
+    cr_assert(run_trial(executor).flags & SVMX_RECEIPT_COMPARED);
+    svmx_close(executor);
+    liar_finish_late();
 }
 
 /* Many tasks in one launch: the first wrong one is named, and the others are right too. */
