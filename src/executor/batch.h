@@ -150,6 +150,7 @@ struct svmx__part {
     uint64_t ticket;
     struct svmx__gather *gather; /* of a launch that was gathered: its members; else NULL */
     uint32_t gathered;           /* of a member: how many others were in its launch */
+    bool answered;               /* of a member: it has its results, and was learned from; it is only to be left */
     bool windowed, overlapped;   /* it was in the window, and not alone */
     bool retired;                /* the ticket is, with `outcome`, before collect came to it */
     enum svmx_status outcome;

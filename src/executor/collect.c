@@ -63,11 +63,13 @@ bool svmx__collect_look(struct svmx__part *part, uint64_t ns) {
  * Offsets are counted again as stage counted them: the table in staging memory is a device's to spoil. */
 static void take_results(struct svmx__part *part) {
     if (!part->staging_out) return;
-    if (part->callers_bytes_out || !part->library_bytes) {
+    const bool stay =
+        part->library_bytes && !part->library; /* else a device before this one failed, and they have a place */
+    if (part->callers_bytes_out || !stay) {
         svmx__copy_out(part, svmx__staged_outputs(part), part->bytes_out);
-        part->copied_bytes += part->callers_bytes_out;
+        part->copied_bytes += stay ? part->callers_bytes_out : part->bytes_out;
     }
-    if (part->library_bytes) svmx__results_stay(part);
+    if (stay) svmx__results_stay(part);
 }
 
 /* No driver is called for it, but of a device that any thread calls: what was answered is not to be lost in a call that does

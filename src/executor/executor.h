@@ -385,8 +385,8 @@ enum svmx_status svmx__batch_must_be_building(struct svmx_batch *batch);
 
 /* ---- results.c: outputs in the library's memory ---- */
 
-/* Gives them memory on a device that works in host memory. */
-enum svmx_status svmx__results_in_host_memory(struct svmx__part *part);
+/* Gives them memory of a life whose device works in host memory, unless they have some. */
+enum svmx_status svmx__results_in_host_memory(struct svmx__part *part, struct svmx__life *life);
 /* Keeps them where a device wrote them: the part's staging_out becomes theirs. */
 void svmx__results_stay(struct svmx__part *part);
 /* Tells the tasks of the batch's level where the results are that they take. */
@@ -420,6 +420,7 @@ static inline unsigned char *svmx__staged_outputs(const struct svmx__part *part)
 
 /* ---- slices.c: long work in several submissions ---- */
 
+#define SVMX__SUBMISSION_NS 100e6 /* what one is expected to take, at most, where it can be cut */
 /* In how many. */
 uint32_t svmx__slice_count(const struct svmx__part *part);
 /* Are tasks cut for so many? */

@@ -16,6 +16,16 @@ uint64_t svmx__cuts_within(const struct svmx__part *part) {
     return part->op->itemwise ? part->units : 0;
 }
 
+/* Groups of rows in a task. */
+static uint64_t groups_of(const struct svmx__op *op, const struct svmx_slot *row) {
+    const uint64_t rows = row[op->rows->count].at, grain = op->rows->grain;
+    return rows / grain + (rows % grain != 0);
+}
+
+uint64_t svmx__cuts_by_rows(const struct svmx__part *part) {
+    return part->op->rows && part->task_count == 1 && part->units ? groups_of(part->op, part->slots) : 0;
+}
+
 /* The last task that begins at a unit or before it. */
 static uint32_t task_at(const struct svmx__part *part, uint64_t unit) {
     uint32_t low = 0, high = part->task_count - 1;
@@ -33,6 +43,10 @@ uint64_t svmx__cut_begin(const struct svmx__part *part, uint32_t count, uint32_t
     if (at == 0) return 0;
     if (at == count) return within_tasks ? part->units : part->task_count;
     const uint64_t unit = (uint64_t)((double)part->units * at / count);
+    if (within_tasks && part->op->rows) {
+        const uint64_t groups = groups_of(part->op, part->slots), each = part->units / groups;
+        return (uint64_t)((double)groups * at / count) * each;
+    }
     if (within_tasks) return part->op->elementwise ? unit / GRAIN * GRAIN : unit;
     const uint32_t task = task_at(part, unit);
     return unit - part->first_unit[task] < part->first_unit[task + 1] - unit ? task : task + 1;
@@ -59,6 +73,18 @@ static void trim_row(const struct svmx__op *op, struct svmx_slot *row, uint64_t 
     }
 }
 
+/* The same of a task that is cut by rows. */
+static void trim_rows(const struct svmx__op *op, struct svmx_slot *row, uint64_t units, uint64_t from, uint64_t to) {
+    const uint64_t rows = row[op->rows->count].at, each = units / groups_of(op, row), grain = op->rows->grain;
+    const uint64_t first = from / each * grain, behind = to / each * grain, end = behind < rows ? behind : rows;
+    for (uint32_t i = 0; i < op->param_count; i++) {
+        if (!(op->rows->arrays >> i & 1)) continue;
+        const uint64_t bytes = row[i].bytes / rows;
+        row[i] = (struct svmx_slot){row[i].at + first * bytes, (end - first) * bytes};
+    }
+    row[op->rows->count].at = end - first;
+}
+
 /* The units [begin, end) of the whole likewise: of tasks that begin or end outside, what is inside. */
 static uint64_t lay_units(struct svmx__part *piece, uint64_t begin, uint64_t end, struct svmx__room *room) {
     const uint32_t params = piece->op->param_count, first = task_at(piece, begin);
@@ -71,7 +97,9 @@ static uint64_t lay_units(struct svmx__part *piece, uint64_t begin, uint64_t end
         const uint64_t at = first_unit[t], from = at > begin ? at : begin,
                        to = first_unit[t + 1] < end ? first_unit[t + 1] : end;
         memcpy(room->slots, rows + (size_t)t * params, params * sizeof *rows);
-        if (to > from) trim_row(piece->op, room->slots, first_unit[t + 1] - at, from - at, to - at);
+        if (to > from)
+            (piece->op->rows ? trim_rows : trim_row)(piece->op, room->slots, first_unit[t + 1] - at, from - at,
+                                                     to - at);
         *room->units++ = to - begin;
     }
     piece->first_unit = units;

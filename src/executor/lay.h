@@ -23,6 +23,9 @@ struct svmx__room {
 
 /* Into how many pieces a part can be cut if tasks are cut; 0: they are not. */
 uint64_t svmx__cuts_within(const struct svmx__part *part);
+/* Into how many by rows, which is for a single task whose pieces follow each other on one device: each takes along what is not
+ * cut. 0: it is not. */
+uint64_t svmx__cuts_by_rows(const struct svmx__part *part);
 /* Where piece number `at` of so many begins: a unit, if tasks are cut, else a task. at == count: the end. */
 uint64_t svmx__cut_begin(const struct svmx__part *part, uint32_t count, uint32_t at, bool within_tasks);
 /* Makes a piece, so far a copy of the whole, what lies in [begin, end): its rows, units, work and bytes. */

@@ -7,8 +7,8 @@
  *       run_part              stage, dispatch, collect (again on another device after a failure), learn
  *       start, finish         the same of a part in the window of its device: others are handed over between the two
  *
- * A part for an inline device runs in the caller's thread under svmx_run; every other part goes through its device's
- * queue to its submitter. Who finishes the last part of a level starts the next one, who finishes the last level
+ * A part for an inline device that computes in host memory runs in the caller's thread under svmx_run; every other part goes
+ * through its device's queue to its submitter. Who finishes the last part of a level starts the next one, who finishes the last level
  * completes the batch.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -82,6 +82,9 @@ static struct svmx__part slice(const struct svmx__part *part, uint32_t piece, ui
     struct svmx__part sliced = *part;
     svmx__lay(&sliced, svmx__slice_at(part, piece, count), svmx__slice_at(part, piece + 1, count),
               svmx__slices_within(part, count), &room);
+    sliced.question.load =
+        svmx__load_of(sliced.units, sliced.work, sliced.bytes_in + sliced.bytes_out, sliced.task_count);
+    sliced.library_bytes = 0; /* they have a place by now */
     sliced.pipeline = NULL;
     sliced.launches = sliced.readbacks = 0;
     return sliced;
@@ -112,7 +115,8 @@ static enum svmx_status run_pieces(struct svmx__part *part, uint32_t count) {
     uint64_t first_ns = part->dispatch_ns;
     if (!room.slots) return SVMX_ERR_MEMORY;
     room.units = (uint64_t *)(void *)(room.slots + rows);
-    enum svmx_status status = SVMX_OK;
+    enum svmx_status status =
+        svmx__results_in_host_memory(part, svmx__life_of(svmx__reference_of(part->device->executor)));
     part->compared = true; /* if each of them is */
     part->compare_ns = part->shadow_ns = 0;
     bool shadowed = true; /* if each of them is, by the same device */
@@ -297,7 +301,8 @@ static bool start_level(struct svmx_batch *batch, bool here) {
     for (uint32_t i = 0; left > local; i++) {
         struct svmx__part *part = &batch->parts[i];
         if (part->level != batch->level || part->joined || part->chunk) continue;
-        part->here = here && part->device->inline_;
+        /* one with memory of its own has a driver, which may hang: its submitter is watched, this thread is not */
+        part->here = here && part->device->inline_ && part->device->host_memory;
         if (part->here) {
             local++;
             continue;
@@ -415,6 +420,7 @@ static void scatter(struct svmx__device *device, struct svmx__part *whole, enum 
         for (uint32_t i = 0; i < gather->count; i++) {
             gather->members[i]->end_ns = whole->end_ns;
             svmx__learn(gather->members[i]);
+            gather->members[i]->answered = true;
         }
         for (uint32_t i = gather->count; i-- > 0;) leave(device, gather->members[i], false);
     }
@@ -493,7 +499,7 @@ static bool enter_device(struct svmx__part *part) {
     part->life = svmx__life_of(part->device);
     part->block = NULL;
     part->staging_in = part->staging_out = part->inputs = part->outputs = part->scratch = NULL;
-    part->pinned = part->windowed = part->overlapped = part->retired = false;
+    part->pinned = part->windowed = part->overlapped = part->retired = part->answered = false;
     part->cuts = 0;
     part->start_ns = svmx__clock_ns(); /* in a launch with others it has no other */
     part->dispatch_ns = 0;
@@ -520,8 +526,8 @@ void svmx__pipeline_part(struct svmx__work *work) {
 /* The submitter that had it never comes back: this is the next one. */
 static void forsake(struct svmx__work *work) {
     struct svmx__part *part = (struct svmx__part *)(void *)work;
-    struct svmx__device *home = part->home; /* the call may have been one of another that it was redone on */
-    run_elsewhere(part);
+    struct svmx__device *home = part->home;   /* the call may have been one of another that it was redone on */
+    if (!part->answered) run_elsewhere(part); /* else it was a call within the callback of another of its launch */
     leave(home, part, false);
 }
 

@@ -3,7 +3,7 @@
  *
  * Such an output has no address until its part ran: in the rows of the batch its slot is at 0. A device with memory of its
  * own leaves the results where it wrote them (called by collect.c); one that works on host memory gets memory for them
- * (called by stage.c). Either way it is the part's until the batch is reset, armed again or destroyed.
+ * (called by stage.c), and so does work that goes in several submissions (called by pipeline.c). Either way it is the part's until the batch is reset, armed again or destroyed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,17 +18,17 @@ static bool is_output(const struct svmx__op *op, uint32_t at) { return op->param
 
 /* ---- placing -------------------------------------------------------------------------------------------------- */
 
-enum svmx_status svmx__results_in_host_memory(struct svmx__part *part) {
+enum svmx_status svmx__results_in_host_memory(struct svmx__part *part, struct svmx__life *life) {
     /* none, or a device before this one failed, or they are in no memory */
     if (!part->library_bytes || part->library || part->passes) return SVMX_OK;
-    enum svmx_status status = svmx__staging_acquire_for(&part->life->pool, svmx__tenant_of(part), SVMX_MEMORY_STAGING,
+    enum svmx_status status = svmx__staging_acquire_for(&life->pool, svmx__tenant_of(part), SVMX_MEMORY_STAGING,
                                                         SVMX_USAGE_HOST_READ, part->library_bytes, &part->library);
     if (status != SVMX_OK) {
         (void)snprintf(part->reason, sizeof part->reason, "no memory of %llu bytes for results",
                        (unsigned long long)part->library_bytes);
         return status;
     }
-    part->library_life = part->life;
+    part->library_life = life;
     uint64_t at = (uintptr_t)part->library->host;
     for (uint32_t row = 0; row < part->task_count; row++) {
         struct svmx_slot *slots = part->slots + (size_t)row * part->op->param_count;

@@ -200,7 +200,7 @@ static enum svmx_status place_on_device(struct svmx__part *part, uint64_t scratc
 }
 
 static enum svmx_status place_in_host_memory(struct svmx__part *part, uint64_t scratch_bytes) {
-    enum svmx_status placed = svmx__results_in_host_memory(part);
+    enum svmx_status placed = svmx__results_in_host_memory(part, part->life);
     if (placed != SVMX_OK) return placed;
     struct svmx_command *command = &part->commands[part->command_count++];
     command->kind = SVMX_COMMAND_DISPATCH;

@@ -7,7 +7,8 @@
  * Links that are one pass over memory count as that on both sides: behind the first each takes as much of its computing as it
  * has of its memory still to go through (fused_share).
  *
- * From the level at hand on, levels are added as long as the device serves all their parts; of all ends the one is taken
+ * From the level at hand on, levels are added as long as the device serves all their parts and they compute for no longer than a
+ * submission may take (slices.c); of all ends the one is taken
  * that saves most, if that is more than the margin of a choice; where all of it would go to that device anyhow, and buffers
  * are to stay there, it need not save anything now: the next batch finds them. Where the policy leaves one device only, the longest
  * stretch is taken unweighed. Only what was measured is weighed: single parts are tried first, by choice.c. See stretch.h.
@@ -64,7 +65,7 @@ static struct svmx__part *part_at(struct svmx_batch *batch, uint32_t position) {
 
 /* A stretch so far. */
 struct sum {
-    double compute_ns, setup_ns;
+    double compute_ns, setup_ns;        /* the first also where it is not weighed, as far as it is known */
     double transfer_ns, transfer_bytes; /* of its parts by themselves: what a byte takes */
     double apart_ns;
     bool elsewhere;          /* some part would go to another device by itself */
@@ -147,6 +148,13 @@ static bool weigh_part(struct sum *sum, const struct svmx__part *part, uint32_t 
     return true;
 }
 
+/* Of one that is not weighed, what it computes for. */
+static void expect_part(struct sum *sum, const struct svmx__part *part, uint32_t device) {
+    struct svmx__cost cost;
+    svmx__model_cost(&part->batch->executor->model, part->op->id, device, &part->question.load, &cost);
+    if (cost.kind != SVMX__GUESSED) sum->compute_ns += cost.compute_ns;
+}
+
 /* What is read of buffers that are there already. */
 static uint64_t resident_bytes(const struct svmx_batch *batch, uint32_t device) {
     uint64_t sum = 0;
@@ -195,10 +203,13 @@ static bool add_level(struct svmx_batch *batch, uint32_t level, bool is_free, st
         if (!may_have(part, device) || is_left_to(part, device) != is_free) return false;
         const bool ready = svmx__route_is_ready(executor, part->op->id, part->bucket, device);
         if (is_free ? !ready : !weigh_part(sum, part, device)) return false;
+        if (is_free) expect_part(sum, part, device);
         offer->ready = offer->ready && ready;
         count_bytes(sum, part, level == batch->level);
     }
-    return !most || sum->arena_bytes < most / 2;
+    const bool is_long =
+        level > batch->level && sum->compute_ns > SVMX__SUBMISSION_NS; /* more levels, more submissions */
+    return !is_long && (!most || sum->arena_bytes < most / 2);
 }
 
 /* Is it worth it? With buffers nothing is risked where each part would go to that device by itself: it is the same launches, what

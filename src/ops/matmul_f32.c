@@ -213,6 +213,10 @@ static const struct svmx__known batch_known[] = {
 };
 /* clang-format on */
 
+/* A product by rows, of which each needs all of b; several of them each by itself. */
+static const struct svmx__rows by_rows = {1 << OUT | 1 << A, SIZES, TILE_ROWS},
+                               by_products = {1 << OUT | 1 << A | 1 << B, COUNT, 1};
+
 const struct svmx__op svmx__op_matmul_f32 = {
     .name = "matmul_f32",
     .summary = "out = a b, matrices of m x k and k x n",
@@ -220,6 +224,7 @@ const struct svmx__op svmx__op_matmul_f32 = {
     .params = params,
     .id = SVMX_OP_MATMUL_F32,
     .param_count = PARAMS,
+    .rows = &by_rows,
     .check = check,
     .reference = reference,
     .shape = shape,
@@ -235,6 +240,7 @@ const struct svmx__op svmx__op_matmul_batch_f32 = {
     .params = batch_params,
     .id = SVMX_OP_MATMUL_BATCH_F32,
     .param_count = BATCH_PARAMS,
+    .rows = &by_products,
     .check = batch_check,
     .reference = batch_reference,
     .shape = batch_shape,

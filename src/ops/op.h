@@ -29,6 +29,14 @@ struct svmx__known {
     uint64_t bytes;
 };
 
+/* How one task can be cut by rows: of these arrays each piece has the same rows, of the others all. A row of the outputs is
+ * made of nothing else. */
+struct svmx__rows {
+    uint32_t arrays; /* bit i: parameter i is cut */
+    uint32_t count;  /* the scalar that has their number */
+    uint32_t grain;  /* so many go together; units are counted for each such group, and alike for all */
+};
+
 struct svmx__op {
     const char *name;                /* [a-z0-9_]+, at most 31 characters */
     const char *summary;             /* one line for `svmx ops` */
@@ -39,6 +47,7 @@ struct svmx__op {
     uint32_t scratch_bytes_per_unit;
     bool elementwise; /* one output; unit i of it is made of unit i of every array and of scalars: a link of a chain */
     bool itemwise;    /* unit i of every output is made of unit i of every array, and of scalars: a task can be cut */
+    const struct svmx__rows *rows; /* NULL: it cannot be cut by rows */
 
     /* check, reference and shape are NULL in registered operations: svmx__op_check and so on see to that.
      *

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "executor/executor.h"
+#include "executor/lay.h"
 #include "executor/stages.h"
 #include "faults_fixture.h"
 
@@ -103,6 +104,154 @@ Test(cuts, a_long_elementwise_task_goes_in_several_submissions) {
     cr_assert_gt(receipt.launches, 1, "never cut, although a launch takes %d ms", LONG_MS);
     svmx_batch_destroy(batch);
     svmx_close(executor);
+}
+
+/* Results that are left to the library: in one piece of memory, also if the device fails in the midst of it. */
+static void run_in_library(bool fails) {
+    svmx_batch_t *batch;
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    fake_start();
+    svmx_executor_t *executor = open_learning();
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    for (int t = 0; t < TASKS; t++) {
+        for (int i = 0; i < ITEMS; i++) a[t][i] = (float)(t * ITEMS + i);
+        const struct svmx_arg args[] = {svmx_out_library(SVMX_F32, ITEMS), svmx_in(SVMX_F32, a[t], ITEMS),
+                                        svmx_in(SVMX_F32, a[t], ITEMS)};
+        cr_assert_eq(svmx_batch_add(batch, SVMX_OP_VEC_ADD_F32, args, 3), SVMX_OK);
+    }
+    bool cut = false, over = false;
+    for (int run = 0; run < 12 && !over; run++) {
+        if (run == 2) fake.delay_ms = LONG_MS;
+        over = cut;
+        pthread_mutex_lock(&fake.lock);
+        fake.silent = true;
+        fake.fail[FAKE_SUBMIT].from = cut && fails ? fake.calls[FAKE_SUBMIT] + 2 : 0;
+        fake.fail[FAKE_SUBMIT].count = cut && fails;
+        fake.fail[FAKE_SUBMIT].status = SVMX_ERR_BACKEND;
+        pthread_mutex_unlock(&fake.lock);
+        cr_assert_eq(svmx_run(batch), SVMX_OK);
+        for (int t = 0; t < TASKS; t++) {
+            void *data = NULL;
+            uint64_t bytes = 0;
+            cr_assert_eq(svmx_result(batch, (uint32_t)t, 0, &data, &bytes), SVMX_OK);
+            cr_assert_eq(bytes, sizeof *a);
+            for (int i = 0; i < ITEMS; i++)
+                cr_assert_eq(((const float *)data)[i], 2 * a[t][i], "run %d, task %d", run, t);
+        }
+        cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+        cut = receipt.device == 0 && receipt.launches > 1;
+        cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    }
+    cr_assert(over, "never cut, although a launch takes %d ms", LONG_MS);
+    cr_assert_eq(receipt.redone, fails);
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+Test(cuts, results_that_are_left_to_the_library_are_cut_too) { run_in_library(false); }
+Test(cuts, results_that_are_left_to_the_library_are_right_if_a_piece_fails) { run_in_library(true); }
+
+/* Products of whole numbers, so that the expected ones are plain sums. */
+enum { ROWS = 300, INNER = 5, COLUMNS = 40, PRODUCTS = 3 };
+static float left[PRODUCTS][ROWS][INNER], right[PRODUCTS][INNER][COLUMNS], product[PRODUCTS][ROWS][COLUMNS];
+
+static float element(int p, int i, int j) {
+    float sum = 0;
+    for (int k = 0; k < INNER; k++) sum += left[p][i][k] * right[p][k][j];
+    return sum;
+}
+
+static void expect_products(int count) {
+    for (int p = 0; p < count; p++)
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < COLUMNS; j++)
+                cr_assert_eq(product[p][i][j], element(p, i, j), "product %d, row %d, column %d", p, i, j);
+}
+
+/* Until it is cut; how many launches it has then. */
+static uint32_t launches_when_cut(svmx_executor_t *executor, svmx_batch_t *batch, int count) {
+    struct svmx_receipt receipt = {.size = sizeof receipt};
+    for (int i = 0; i < 9 && receipt.launches < 2; i++) {
+        if (i == 2) fake.delay_ms = LONG_MS;
+        memset(product, 0, sizeof product);
+        const unsigned launches = fake_count(&fake.launches);
+        cr_assert_eq(svmx_run(batch), SVMX_OK);
+        expect_products(count);
+        cr_assert_eq(svmx_receipt_get(batch, 0, &receipt), SVMX_OK);
+        cr_assert_eq(receipt.device, 0);
+        cr_assert_eq(receipt.redone, 0);
+        if (i > 0) cr_assert_eq(receipt.launches, fake_count(&fake.launches) - launches);
+        cr_assert_eq(svmx_batch_rearm(batch), SVMX_OK);
+    }
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    return receipt.launches;
+}
+
+static svmx_batch_t *batch_of_products(svmx_executor_t *executor) {
+    svmx_batch_t *batch;
+    for (int i = 0; i < PRODUCTS * ROWS * INNER; i++) (&left[0][0][0])[i] = (float)(i % 17 - 8);
+    for (int i = 0; i < PRODUCTS * INNER * COLUMNS; i++) (&right[0][0][0])[i] = (float)(i % 13 - 6);
+    cr_assert_eq(svmx_batch_create(executor, &batch), SVMX_OK);
+    return batch;
+}
+
+/* Of 300 rows in groups of 128. */
+Test(cuts, a_long_product_goes_by_rows) {
+    fake_start();
+    svmx_executor_t *executor = open_learning();
+    svmx_batch_t *batch = batch_of_products(executor);
+    cr_assert_eq(svmx_matmul_f32(batch, product[0][0], left[0][0], right[0][0], ROWS, INNER, COLUMNS), SVMX_OK);
+    cr_assert_eq(launches_when_cut(executor, batch, 1), 3);
+}
+
+Test(cuts, a_long_task_of_several_products_goes_by_products) {
+    fake_start();
+    svmx_executor_t *executor = open_learning();
+    svmx_batch_t *batch = batch_of_products(executor);
+    cr_assert_eq(svmx_matmul_batch_f32(batch, product[0][0], left[0][0], right[0][0], PRODUCTS, ROWS, INNER, COLUMNS),
+                 SVMX_OK);
+    cr_assert_eq(launches_when_cut(executor, batch, PRODUCTS), PRODUCTS);
+}
+
+/* All numbers of pieces: rows in order, each in one of them, and what a piece says of itself is what its check says. */
+Test(cuts, rows_of_products_are_in_one_piece_each) {
+    const struct svmx__op *op = svmx__op_by_id(SVMX_OP_MATMUL_F32);
+    for (uint64_t m = 1; m < 1000; m += 37) {
+        struct svmx_slot slots[] = {
+            {4096, m * 40 * 4}, {1 << 24, m * 5 * 4}, {1 << 25, 5 * 40 * 4}, {m, 8}, {5, 8}, {40, 8}};
+        struct svmx__size size;
+        struct svmx__text why;
+        cr_assert_eq(op->check(slots, &size, &why), SVMX_OK);
+        const uint64_t first_unit[] = {0, size.units};
+        const struct svmx__part whole = {.op = op,
+                                         .task_count = 1,
+                                         .slots = slots,
+                                         .first_unit = first_unit,
+                                         .units = size.units,
+                                         .work = size.work};
+        const uint64_t most = svmx__cuts_by_rows(&whole);
+        cr_assert_eq(most, (m + 127) / 128);
+        for (uint32_t count = 2; count <= most; count++) {
+            uint64_t rows = 0;
+            for (uint32_t i = 0; i < count; i++) {
+                struct svmx_slot row[6];
+                uint64_t units[2];
+                struct svmx__room room = {row, units};
+                struct svmx__part piece = whole;
+                svmx__lay(&piece, svmx__slice_at(&whole, i, count), svmx__slice_at(&whole, i + 1, count), true, &room);
+                cr_assert_eq(op->check(row, &size, &why), SVMX_OK, "%s", why.line);
+                cr_assert_eq(size.units, piece.units, "piece %u of %u of %d rows", i, count, (int)m);
+                cr_assert_eq(row[0].at, 4096 + rows * 40 * 4);
+                cr_assert_eq(row[1].at, (1 << 24) + rows * 5 * 4);
+                cr_assert_eq(row[2].bytes, 5 * 40 * 4, "the second matrix is whole");
+                cr_assert_gt(row[3].at, 0);
+                rows += row[3].at;
+            }
+            cr_assert_eq(rows, m);
+        }
+    }
 }
 
 Test(cuts, a_task_that_is_too_small_to_cut_is_whole) {

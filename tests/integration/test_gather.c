@@ -523,3 +523,52 @@ static void many(bool cancels, unsigned fail_at) {
 Test(gather, many_threads) { many(false, 0); }
 Test(gather, many_threads_that_cancel) { many(true, 0); }
 Test(gather, many_threads_and_launches_that_fail) { many(true, 30); }
+
+/* ---- callbacks that never return ----------------------------------------------------------------------------------- */
+
+static void ask_for_memory(svmx_batch_t *batch, enum svmx_status status, void *user) {
+    void *memory = NULL;
+    (void)batch, (void)status;
+    (void)svmx_batch_alloc(user, 4 << 20, &memory);
+}
+
+/* Of a launch that went well the batch that is told first has a callback which a driver keeps: the others have their results,
+ * which are neither computed again nor counted twice. */
+Test(gather, a_callback_that_never_returns_costs_the_others_of_its_launch_nothing) {
+    struct svmx_options options = fake_options();
+    svmx_batch_t *other;
+    struct svmx_stats stats = {.size = sizeof stats};
+    abandons = true;
+    fake_start();
+    options.window = 1;
+    options.gather_us = 0;
+    options.patience_ms = 300;
+    options.timeout_ms = 60000;
+    options.learn = "frozen";
+    options.log = silent;
+    svmx_executor_t *executor = open_with(&options);
+    cr_assert_eq(run_trial(executor).device, 0);
+    cr_assert_eq(svmx_batch_create(executor, &other), SVMX_OK);
+    hold(executor);
+    for (unsigned i = 1; i < FEW; i++) submit(executor, i, 0);
+    cr_assert_eq(release(FEW), 2); /* from here on pools have what such launches need */
+    destroy(FEW);
+    hold(executor);
+    for (unsigned i = 1; i < FEW; i++) (void)make(executor, i, 0);
+    cr_assert_eq(svmx_batch_on_done(batches[FEW - 1], ask_for_memory, other), SVMX_OK); /* the last is left first */
+    for (unsigned i = 1; i < FEW; i++) cr_assert_eq(svmx_submit(batches[i], 0), SVMX_OK);
+    fake_stick(FAKE_STUCK_ALLOC);
+    const unsigned launches = release(FEW);
+    cr_assert_eq(fake_count(&fake.stuck_calls), 1, "or this shows nothing");
+    cr_assert_eq(launches, 2);
+    for (unsigned i = 1; i < FEW; i++) {
+        cr_assert_eq(receipt_of(i).device, 0, "batch %u was computed again", i);
+        cr_assert_eq(receipt_of(i).redone, 0, "batch %u: %s", i, receipt_of(i).reason);
+    }
+    cr_assert_eq(svmx_stats_get(executor, &stats), SVMX_OK);
+    cr_assert_eq(stats.fallbacks, 0);
+    cr_assert_eq(device_at(executor, 0).pending, 0);
+    destroy(FEW);
+    svmx_close(executor);
+    fake_stick(0);
+}

@@ -103,6 +103,13 @@ Test(hangs, longer_launches_have_eight_times_what_nearly_all_took) {
     expect_deadline(open_learning(60000, 1), ENOUGH_TO_LEARN, "(8 times what 99 % of such launches took)");
 }
 
+/* Of some 250 ms: three times as much. */
+Test(hangs, a_long_launch_that_is_whole_has_more_time) {
+    fake_start();
+    fake.delay_ms = 230;
+    expect_deadline(open_learning(TIMEOUT_MS, 1), 4, "(timeout_ms for each 100 ms that it was expected to take)");
+}
+
 Test(hangs, a_driver_on_the_hosts_cores_always_has_timeout_ms) {
     fake_start();
     fake.flags = SVMX_DEVICE_SHARES_CORES;

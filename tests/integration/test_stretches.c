@@ -42,6 +42,36 @@ static void one_submission(uint32_t flags, unsigned copies) {
 Test(stretches, one_upload_and_one_readback) { one_submission(0, 1); }
 Test(stretches, no_copies_where_staging_memory_is_used) { one_submission(SVMX_DEVICE_SHARES_MEMORY, 0); }
 
+/* Told to the model as if it had been measured: what a level computes for. */
+static void teach(svmx_executor_t *executor, const svmx_batch_t *batch, uint64_t ns) {
+    const struct svmx__sample sample = {.compute_ns = ns};
+    for (int i = 0; i < 8; i++)
+        (void)svmx__model_learn(&executor->model, SVMX_OP_VEC_ADD_F32, 0, &batch->parts[0].question.load, &sample);
+}
+
+/* Six levels of 40 ms: more than two in a submission would compute for longer than one may. */
+Test(stretches, long_levels_are_several_submissions) {
+    const struct graph graph = line_of(6);
+    compute_expected(&graph);
+    fake_start();
+    struct svmx_options options = fake_options();
+    options.learn = "frozen";
+    svmx_executor_t *executor = open_with(&options);
+    svmx_batch_t *batch = batch_for(executor, &graph, outs, false);
+    run_and_expect(batch, &graph, true); /* pipelines are built meanwhile */
+    for (unsigned round = 0; round < 2; round++) {
+        if (round) teach(executor, batch, 40000000);
+        const unsigned submits = fake.calls[FAKE_SUBMIT], all = fake.launches;
+        run_and_expect(batch, &graph, true);
+        cr_assert_eq(stretched(batch), 6);
+        cr_assert_eq(fake.calls[FAKE_SUBMIT] - submits, round ? 3 : 1);
+        cr_assert_eq(fake.launches - all, 6);
+    }
+    svmx_batch_destroy(batch);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
 /* ---- links of it are one launch ------------------------------------------------------------------------------------- */
 
 static void one_launch(uint32_t flags) {
