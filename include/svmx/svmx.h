@@ -68,7 +68,7 @@ struct svmx_error {
 
 /*
  * Opens an executor: loads backends, finds devices, starts threads. Blocks for as long as drivers take to answer; one that has
- * not within six times options.patience_ms, or within it for each of its devices, costs its backend, and is left alone.
+ * not within six times options.patience_ms, in any of these calls, costs its backend, and is left alone.
  * `options` may be NULL for the defaults and the environment (SUPERVM_*, see svmx.7); it is copied. `error` may be
  * NULL. A backend that cannot be loaded is no error unless SUPERVM_BACKENDS demands it (+name): svmx_load_report_get
  * tells. Errors: ARGUMENT (executor is NULL; options.size, flags or static_plugins breaks a rule; a setting is

@@ -88,6 +88,9 @@ static enum svmx_status consider(struct search *search, struct svmx__backend *ba
     return SVMX_OK;
 }
 
+/* More of a kind are none, but a plugin that does not know its last one. */
+enum { MOST_DEVICES = 128 };
+
 /* A call of it has not returned: what was found of it is not used, either. */
 static enum svmx_status drop_backend(struct search *search, const struct svmx__backend *backend, uint32_t index,
                                      struct svmx__text *why) {
@@ -98,13 +101,13 @@ static enum svmx_status drop_backend(struct search *search, const struct svmx__b
         if (search->found[i].backend != backend) search->found[kept++] = search->found[i];
     search->count = kept;
     svmx__say(&line, "it does not answer: device_info of device %u has not returned within %.3g s, and is left alone",
-              index, (double)executor->registry.watched.call_ns / 1e9);
+              index, (double)executor->registry.watched.limit_ns / 1e9);
     svmx__log(&executor->log, SVMX_LOG_WARN, "%s: %s", backend->name, line.line);
     return svmx__backend_refuse(&executor->registry, backend, line.line, why);
 }
 
 static enum svmx_status search_backend(struct search *search, struct svmx__backend *backend, struct svmx__text *why) {
-    for (uint32_t index = 0;; index++) {
+    for (uint32_t index = 0; index < MOST_DEVICES; index++) {
         struct svmx_device_info info = {.size = sizeof info};
         enum svmx_status status = svmx__watched_describe(&search->executor->registry, backend, index, &info);
         if (status == SVMX_ERR_UNKNOWN) return SVMX_OK;
@@ -118,6 +121,10 @@ static enum svmx_status search_backend(struct search *search, struct svmx__backe
         status = consider(search, backend, index, &info);
         if (status != SVMX_OK) return status;
     }
+    struct svmx__text line = {""};
+    svmx__say(&line, "it tells of more than %d devices: the others are not used", MOST_DEVICES);
+    report(search->executor, backend, SVMX_LOG_WARN, line.line);
+    return SVMX_OK;
 }
 
 /* Among devices that the user prefers alike: a driver that computes on the host's cores follows what does so without

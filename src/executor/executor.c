@@ -74,20 +74,20 @@ static enum svmx_status open_registry(struct svmx_executor *executor, const stru
                                       struct svmx__aside *aside, struct svmx__text *why) {
     const bool by_options = executor->config.source[SVMX__BACKENDS] == SVMX_FROM_OPTIONS;
     const bool isolated_by_options = executor->config.source[SVMX__ISOLATE] == SVMX_FROM_OPTIONS;
-    struct svmx__registry_config config = {
-        .backends = executor->config.text[SVMX__BACKENDS],
-        .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
-        .backend_path = executor->config.text[SVMX__BACKEND_PATH],
-        .static_plugins = options->static_plugins,
-        .static_plugin_count = options->static_plugin_count,
-        .isolate = executor->config.text[SVMX__ISOLATE],
-        .isolate_origin = isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
-        .isolate_limit_ns = isolated_ns(executor),
-        .named_only = svmx__config_is_secure(),
-        .reference = &svmx__reference_plugin,
-        .maker = svmx__host_maker(executor),
-        .watched = {aside, executor->patience_ns + svmx__first_ns(executor), executor->patience_ns},
-        .log = &executor->log};
+    struct svmx__registry_config config = {.backends = executor->config.text[SVMX__BACKENDS],
+                                           .origin = by_options ? "options.backends" : "SUPERVM_BACKENDS",
+                                           .backend_path = executor->config.text[SVMX__BACKEND_PATH],
+                                           .static_plugins = options->static_plugins,
+                                           .static_plugin_count = options->static_plugin_count,
+                                           .isolate = executor->config.text[SVMX__ISOLATE],
+                                           .isolate_origin =
+                                               isolated_by_options ? "options.isolate" : "SUPERVM_ISOLATE",
+                                           .isolate_limit_ns = isolated_ns(executor),
+                                           .named_only = svmx__config_is_secure(),
+                                           .reference = &svmx__reference_plugin,
+                                           .maker = svmx__host_maker(executor),
+                                           .watched = {aside, executor->patience_ns + svmx__first_ns(executor)},
+                                           .log = &executor->log};
     enum svmx_status status = read_driver_probe(executor, &config, why);
     if (status == SVMX_OK) status = svmx__registry_open(&executor->registry, &config, why);
     if (status != SVMX_OK) return status;

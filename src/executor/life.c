@@ -31,6 +31,19 @@ static void host_memory_free(void *user, struct svmx_memory *memory, void *host)
     free(host);
 }
 
+static void device_memory_free(void *user, struct svmx_memory *memory, void *host);
+
+/* What was said to be given may be nothing that one could write to. */
+static enum svmx_status accept_memory(struct svmx__life *life, const struct svmx_memory_desc *desc,
+                                      struct svmx_memory *memory, void *host) {
+    const bool seen = (desc->usage & (SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE)) != 0;
+    if (memory && (host || !seen)) return SVMX_OK;
+    svmx__log(&life->device->executor->log, SVMX_LOG_ERROR, "%s: memory_alloc gave no %s, but said OK",
+              life->device->info.name, memory ? "address" : "memory");
+    if (memory) device_memory_free(life, memory, host);
+    return SVMX_ERR_BACKEND;
+}
+
 static enum svmx_status device_memory_alloc(void *user, const struct svmx_memory_desc *desc,
                                             struct svmx_memory **memory, void **host) {
     struct svmx__life *life = user;
@@ -42,7 +55,7 @@ static enum svmx_status device_memory_alloc(void *user, const struct svmx_memory
     const enum svmx_status status =
         instance->ops->memory_alloc(instance->self, life->device->index, desc, memory, host);
     svmx__call_end();
-    return status;
+    return status == SVMX_OK ? accept_memory(life, desc, *memory, *host) : status;
 }
 
 static void device_memory_free(void *user, struct svmx_memory *memory, void *host) {

@@ -25,6 +25,7 @@ static _Thread_local struct svmx__post *mine;
 
 static void *stand(void *user) {
     mine = user;
+    (void)pthread_setname_np(pthread_self(), mine->name); /* before it does anything */
     return mine->main(mine->user);
 }
 
@@ -36,6 +37,7 @@ int svmx__post_open(struct svmx_executor *executor, void *(*main)(void *user), v
     made->executor = executor;
     made->main = main;
     made->user = user;
+    (void)snprintf(made->name, sizeof made->name, "%s", name);
     sigfillset(&all); /* signals are the embedding program's */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int error = pthread_create(&made->thread, NULL, stand, made);
@@ -44,7 +46,6 @@ int svmx__post_open(struct svmx_executor *executor, void *(*main)(void *user), v
         free(made);
         return error;
     }
-    (void)pthread_setname_np(made->thread, name);
     *post = made;
     return 0;
 }

@@ -36,6 +36,7 @@ struct svmx__post {
     struct svmx_executor *executor;
     void *(*main)(void *user);
     void *user;
+    char name[16];
     pthread_t thread;
 };
 

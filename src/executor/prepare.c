@@ -28,7 +28,8 @@ enum svmx_status svmx__pipeline_build(struct svmx__device *device, const struct 
     svmx__host_listen();
     enum svmx_status status = instance->ops->pipeline_build(instance->self, device->index, desc, &made->compiled);
     svmx__call_end();
-    if (status == SVMX_OK) return SVMX_OK;
+    if (status == SVMX_OK && made->compiled) return SVMX_OK;
+    if (status == SVMX_OK) return svmx__fail(why, SVMX_ERR_BACKEND, "building %s: it gave no pipeline", op->name);
     char line[256];
     made->compiled = NULL;
     if (status == SVMX_ERR_UNSUPPORTED) {

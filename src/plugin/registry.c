@@ -230,7 +230,7 @@ static enum svmx_status open_isolated(struct svmx__backend *backend) {
 static enum svmx_status did_not_open(const struct svmx__registry *registry, struct svmx__text *reason) {
     return svmx__fail(reason, SVMX_TIMEOUT,
                       "it does not answer: open has not returned within %.3g s, and is left alone",
-                      (double)registry->watched.open_ns / 1e9);
+                      (double)registry->watched.limit_ns / 1e9);
 }
 
 /* Has the plugin open an instance for a host that was made; `reason` says why not. */

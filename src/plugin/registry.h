@@ -67,7 +67,7 @@ struct svmx__host_maker {
  * its time. One that is late is the end of its backend, which stays as it is. */
 struct svmx__watched {
     struct svmx__aside *aside; /* NULL: calls are made in the calling thread, which is watched or may wait */
-    uint64_t open_ns, call_ns; /* that open has, and any other call */
+    uint64_t limit_ns;         /* that each has: it may open a driver */
 };
 
 struct svmx__registry_config {

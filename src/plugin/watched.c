@@ -56,7 +56,7 @@ enum svmx_status svmx__watched_open(const struct svmx__registry *registry, struc
     if (!is_watched(registry, backend)) return backend->plugin->open(backend->host, &backend->instance);
     struct call *call = call_make(backend);
     if (!call) return SVMX_ERR_MEMORY;
-    if (!call_aside(registry, backend, run_open, call, registry->watched.open_ns)) return SVMX_TIMEOUT;
+    if (!call_aside(registry, backend, run_open, call, registry->watched.limit_ns)) return SVMX_TIMEOUT;
     const enum svmx_status status = call->status;
     backend->instance = call->copy.instance;
     free(call);
@@ -71,7 +71,7 @@ enum svmx_status svmx__watched_describe(const struct svmx__registry *registry, s
     if (!call) return SVMX_ERR_MEMORY;
     call->index = index;
     call->info = *info;
-    if (!call_aside(registry, backend, run_describe, call, registry->watched.call_ns)) return SVMX_TIMEOUT;
+    if (!call_aside(registry, backend, run_describe, call, registry->watched.limit_ns)) return SVMX_TIMEOUT;
     const enum svmx_status status = call->status;
     *info = call->info;
     free(call);
@@ -82,6 +82,6 @@ void svmx__watched_close(const struct svmx__registry *registry, struct svmx__bac
     struct call *call = is_watched(registry, backend) ? call_make(backend) : NULL;
     if (!call)
         backend->instance.ops->close(backend->instance.self);
-    else if (call_aside(registry, backend, run_close, call, registry->watched.call_ns))
+    else if (call_aside(registry, backend, run_close, call, registry->watched.limit_ns))
         free(call);
 }

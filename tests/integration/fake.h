@@ -84,6 +84,9 @@ static struct fake {
     uint64_t short_bytes;      /* so many bytes at the end of each copy to the host do not arrive */
     bool silent;               /* a failure is not explained in the log */
     bool one_pipeline;         /* every build answers with the pipeline of the first */
+    bool endless;              /* it has a device for every number */
+    bool no_address;           /* memory that the host is to see is given without its address */
+    bool no_pipeline;          /* builds are OK, and give none */
     bool ticket_first;         /* an inline device answers a ticket and computes in wait */
     struct svmx_timing timing; /* what its clock says of every launch */
     bool honest_clock;         /* it says how long it computed */
@@ -211,7 +214,7 @@ static enum svmx_status fake_take_back(unsigned *alive) {
 static enum svmx_status fake_device_info(void *self, uint32_t index, struct svmx_device_info *info) {
     (void)self;
     (void)fake_stay(index ? FAKE_STUCK_END : FAKE_STUCK_INFO);
-    if (index) return SVMX_ERR_UNKNOWN;
+    if (index && !fake.endless) return SVMX_ERR_UNKNOWN;
     *info = (struct svmx_device_info){.size = info->size,
                                       .name = "fake",
                                       .driver = "fake 1",
@@ -250,7 +253,8 @@ static enum svmx_status fake_memory_alloc(void *self, uint32_t device, const str
     memset(made->data, 0xa5, (size_t)desc->bytes);
     made->bytes = desc->bytes;
     *memory = made;
-    *host = desc->usage & (SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE) ? made->data : NULL;
+    const bool seen = (desc->usage & (SVMX_USAGE_HOST_READ | SVMX_USAGE_HOST_WRITE)) != 0;
+    *host = seen && !fake.no_address ? made->data : NULL;
     return SVMX_OK;
 }
 
@@ -295,6 +299,7 @@ static enum svmx_status fake_pipeline_build(void *self, uint32_t device, const s
     enum svmx_status status = fake_count_alive(FAKE_BUILD, &fake.pipelines);
     if (status != SVMX_OK) return status;
     fake_await(&fake.calls[FAKE_BUILD], fake.builders);
+    if (fake.no_pipeline) return fake_take_back(&fake.pipelines) == SVMX_OK ? SVMX_ERR_STATE : SVMX_OK;
     struct svmx_pipeline *made = fake.one_pipeline ? &fake.first_pipeline : calloc(1, sizeof *made);
     if (!made) return fake_take_back(&fake.pipelines);
     fake_pipeline_teach(made, desc->op);

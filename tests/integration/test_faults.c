@@ -587,3 +587,26 @@ Test(faults, a_part_that_is_redone_takes_the_turn_of_no_other) {
     svmx_close(executor);
     expect_all_returned();
 }
+
+/* ---- a plugin that says OK and gives nothing ---------------------------------------------------------------------- */
+
+Test(faults, memory_without_an_address_costs_time_only) {
+    fake_start();
+    fake.no_address = true;
+    svmx_executor_t *executor = open_quiet_fake();
+    const struct svmx_receipt receipt = run_trial(executor);
+    cr_assert_eq(receipt.device, 1);
+    svmx_close(executor);
+    expect_all_returned();
+}
+
+Test(faults, a_build_that_gives_no_pipeline_costs_time_only) {
+    fake_start();
+    fake.no_pipeline = true;
+    svmx_executor_t *executor = open_quiet_fake();
+    const struct svmx_receipt receipt = run_trial(executor);
+    cr_assert_eq(receipt.device, 1);
+    cr_assert_not_null(strstr(receipt.reason, "gave no pipeline"), "'%s'", receipt.reason);
+    svmx_close(executor);
+    expect_all_returned();
+}

@@ -151,3 +151,17 @@ Test(opening, a_driver_that_answers_in_time_is_as_ever) {
     svmx_close(executor);
     expect_all_returned();
 }
+
+/* A plugin that does not know its last device. */
+Test(opening, devices_without_end, .timeout = 60) {
+    fake_start();
+    const struct svmx_options options = impatient("fake,stop");
+    fake.endless = true;
+    svmx_executor_t *executor = open_with(&options);
+    cr_assert_eq(svmx_device_count(executor), 128 + 1);
+    cr_assert_not_null(strstr(entry_of(executor, "fake").reason, "more than 128 devices"), "'%s'",
+                       entry_of(executor, "fake").reason);
+    (void)run_trial(executor);
+    svmx_close(executor);
+    expect_all_returned();
+}

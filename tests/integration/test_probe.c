@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "abandons.h"
 #include "isolate_fixture.h"
 
 #include <fcntl.h>
@@ -171,6 +172,14 @@ Test(probe, on_request_it_is_tried_each_time) {
     expect_refused(&options, "signal 6");
     expect_refused(&options, "signal 6");
     cr_assert_str_eq(verdict(), "");
+}
+
+/* One that hangs here, since nobody tried it before, costs its backend as well, and svmx_open returns. */
+Test(probe, a_driver_that_was_not_tried_and_hangs_is_left_alone, .timeout = 60) {
+    struct svmx_options options = probe_options("check:open@1=stuck,stop", "off");
+    abandons = true;
+    options.patience_ms = 100;
+    expect_refused(&options, "it does not answer: open has not returned");
 }
 
 Test(probe, without_the_program_a_plugin_is_loaded_as_ever) {
