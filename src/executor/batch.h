@@ -138,6 +138,7 @@ struct svmx__part {
     uint64_t timeout_ns;                   /* of the self-test; 0: deadline.c tells */
     struct svmx__staging *staging_in, *staging_out, *inputs, *outputs, *scratch;
     uint64_t outputs_bytes;    /* in staging_out, and on the device, between guards */
+    uint64_t inputs_end;       /* in staging_in: behind it a guard, where the device computes in it */
     struct svmx__block *block; /* that holds the inputs, which then stay where they are; or NULL */
     uint32_t cuts;             /* it goes in so many submissions more than one: slices.c */
     uint32_t launches;         /* that brought results */

@@ -5,6 +5,7 @@
  *                       staging out            [other][.........................][other]   until all of it is read back
  *   shared memory       staging out            [guard][output][output] ... [guard]    written by the host; by the device if
  *                                              it is in another process, which may have a copy
+ *                       staging in             [table][input][input] ... [guard]      by the host only
  *
  * A kernel that writes too far, or a readback that is cut short, shows in them: the launch is redone elsewhere, and the device
  * has a strike. On the device they stay where they are from launch to launch of the same size, since each readback sees that
@@ -52,6 +53,12 @@ static struct guards of_stretch(const struct svmx__part *head) {
                            .behind_bytes = head->layout->guard_bytes};
 }
 
+/* Behind the inputs; NULL: they are on the device, and to look there would be a copy for each launch. */
+static unsigned char *behind_inputs(const struct svmx__part *part) {
+    const bool seen = is_by_host(part) && !part->stretched && part->staging_in;
+    return seen ? (unsigned char *)part->staging_in->host + part->inputs_end : NULL;
+}
+
 static struct guards guards_of(const struct svmx__part *part) {
     if (part->stretched) return of_stretch(part);
     if (!part->staging_out) return (struct guards){.memory = NULL};
@@ -78,7 +85,9 @@ static void write_both(const struct guards *guards, unsigned char value) {
 size_t svmx__guard_lay(struct svmx__part *part, struct svmx_command *commands) {
     const struct guards guards = guards_of(part);
     struct svmx__staging *memory = guards.memory;
+    unsigned char *inputs = behind_inputs(part);
     size_t count = 0;
+    if (inputs) memset(inputs, GUARD, part->layout->guard_bytes);
     if (!memory) {
         svmx__guard_forget(part); /* what is computed there now may write over older ones */
         return 0;
@@ -111,6 +120,11 @@ static bool is_all(const unsigned char *bytes, uint64_t count, unsigned char val
 
 enum svmx_status svmx__guard_check(struct svmx__part *part) {
     const struct guards guards = guards_of(part);
+    const unsigned char *inputs = behind_inputs(part);
+    if (inputs && !is_all(inputs, part->layout->guard_bytes, GUARD)) {
+        (void)snprintf(part->reason, sizeof part->reason, "guard bytes: something wrote behind the inputs");
+        return SVMX_ERR_BACKEND;
+    }
     if (!guards.memory) return SVMX_OK;
     const unsigned char *first = guards.host, *second = first + behind(&guards);
     const uint64_t firsts = guards.before_bytes, seconds = guards.behind_bytes;

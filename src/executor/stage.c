@@ -4,7 +4,8 @@
  * On a device that works on host memory nothing moves: the slots are the caller's addresses. Elsewhere one staging
  * buffer takes the table of tasks and all inputs behind it, so that a part is one upload, one launch, one readback:
  *
- *   staging in  [slots of all tasks][first_unit][input][input] ...   -> copy in ->   inputs on the device
+ *   staging in  [slots of all tasks][first_unit][input][input] ...   -> copy in ->   inputs on the device; where that uses
+ *                                                                      staging memory in place, [guard] behind them
  *   outputs on the device  [guard][output][output] ... [guard]       -> copy out ->  staging out       guard.c
  *
  * Inputs that all lie in one block of svmx_batch_alloc are staging memory already: they stay where they are, and only the
@@ -25,6 +26,7 @@
 /* Bytes of the two arenas of a part. The table is the head of `in`; inputs that stay in a block are not in it. */
 struct arena_sizes {
     uint64_t table, in;
+    uint64_t in_end;  /* to the end of the last input; `in` has a guard behind it, where the device computes there */
     uint64_t outputs; /* to the end of the last one */
     uint64_t out;     /* with guards; 0 if there are no outputs */
 };
@@ -39,6 +41,7 @@ static bool measure(const struct svmx__part *part, struct arena_sizes *sizes) {
     uint64_t rows = (uint64_t)part->task_count * layout->slot_count;
     sizes->table = rows * sizeof(struct svmx_slot) + ((uint64_t)part->task_count + 1) * sizeof(uint64_t);
     sizes->in = svmx__align(sizes->table, layout->alignment);
+    sizes->in_end = sizes->in;
     sizes->out = sizes->outputs = 0;
     uint32_t column = 0;
     for (uint64_t i = 0; i < rows; i++, column = column + 1 == layout->slot_count ? 0 : column + 1) {
@@ -46,8 +49,10 @@ static bool measure(const struct svmx__part *part, struct arena_sizes *sizes) {
         if (place == SVMX__PLACE_VALUE || (place == SVMX__PLACE_INPUT && part->block)) continue;
         uint64_t *sum = place == SVMX__PLACE_INPUT ? &sizes->in : &sizes->out;
         if (place == SVMX__PLACE_OUTPUT && part->slots[i].bytes) sizes->outputs = sizes->out + part->slots[i].bytes;
+        if (place == SVMX__PLACE_INPUT && part->slots[i].bytes) sizes->in_end = sizes->in + part->slots[i].bytes;
         if (!svmx__add(*sum, svmx__align(part->slots[i].bytes, layout->alignment), sum)) return false;
     }
+    if (shares(part) && !svmx__add(sizes->in_end, layout->guard_bytes, &sizes->in)) return false;
     sizes->out = 0;
     return !sizes->outputs || svmx__add(sizes->outputs, 2 * (uint64_t)layout->guard_bytes, &sizes->out);
 }
@@ -114,7 +119,7 @@ static uint64_t block_bytes(const struct svmx__part *part) {
 static void write_inputs(struct svmx__part *part, const struct arena_sizes *sizes, struct svmx_dispatch *dispatch) {
     const struct svmx__staging *block = part->block ? part->block->staging : NULL;
     if (shares(part)) {
-        dispatch->inputs = block ? span(block, 0, part->block->used) : span(part->staging_in, 0, sizes->in);
+        dispatch->inputs = block ? span(block, 0, part->block->used) : span(part->staging_in, 0, sizes->in_end);
         dispatch->table = span(part->staging_in, 0, sizes->table);
         return;
     }
@@ -175,6 +180,7 @@ static enum svmx_status place_on_device(struct svmx__part *part, uint64_t scratc
     uint64_t device_in = shares(part) ? 0 : sizes.in + (part->block ? block_bytes(part) : 0);
     uint64_t device_out = shares(part) ? 0 : sizes.out;
     part->outputs_bytes = sizes.outputs;
+    part->inputs_end = sizes.in_end;
     const struct {
         enum svmx_memory_kind kind;
         uint32_t usage;
@@ -192,7 +198,7 @@ static enum svmx_status place_on_device(struct svmx__part *part, uint64_t scratc
     uint64_t first_input = svmx__align(sizes.table, layout->alignment);
     write_table(part, first_input);
     if (!part->block) {
-        svmx__copy_in(part, part->staging_in->host, first_input, sizes.in - first_input);
+        svmx__copy_in(part, part->staging_in->host, first_input, sizes.in_end - first_input);
         part->copied_bytes += part->bytes_in;
     }
     write_commands(part, &sizes, scratch_bytes);

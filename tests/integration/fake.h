@@ -80,6 +80,7 @@ static struct fake {
     bool wrong_bytes;          /* one bit of each launch */
     const char *wrong_op;      /* the same of launches of that operation only; NULL: none */
     int stray;                 /* 1: a byte behind the outputs of each launch is written, -1: one before them */
+    bool stray_input;          /* a byte behind the last input of each launch is written */
     unsigned stray_launch;     /* of the launch with that number only; 0: of all */
     uint64_t short_bytes;      /* so many bytes at the end of each copy to the host do not arrive */
     bool silent;               /* a failure is not explained in the log */
@@ -362,6 +363,9 @@ static void fake_launch(const struct svmx_dispatch *dispatch) {
         const bool strays = fake.stray && (!fake.stray_launch || fake.stray_launch == fake.launches);
         if (strays && slots[0].bytes && t + 1 == dispatch->task_count)
             ((unsigned char *)(uintptr_t)slots[0].at)[fake.stray < 0 ? -1 : (int64_t)slots[0].bytes] ^= 1;
+        const struct svmx_slot *last = &slots[dispatch->slot_count - 1];
+        if (fake.stray_input && last->bytes && t + 1 == dispatch->task_count)
+            ((unsigned char *)(uintptr_t)last->at)[last->bytes] ^= 1;
         const bool wrong = fake.wrong_bytes || (fake.wrong_op && strcmp(fake.wrong_op, pipeline->op) == 0);
         if (t == 0 && wrong && slots[0].bytes) *(unsigned char *)(uintptr_t)slots[0].at ^= 1;
     }

@@ -54,6 +54,12 @@ Test(guards, also_where_memory_is_shared) {
     }
 }
 
+Test(guards, a_byte_behind_the_inputs_is_seen_where_memory_is_shared) {
+    svmx_executor_t *executor = open_warm(SVMX_DEVICE_SHARES_MEMORY);
+    fake.stray_input = true;
+    expect_caught(executor, "wrote behind the inputs");
+}
+
 /* However little is missing of what was to be read back. */
 Test(guards, a_readback_that_is_short_is_seen) {
     static const uint64_t missing[] = {1, 63, 64, 65, 200, 64 + TRIAL_ITEMS * sizeof(float)};
