@@ -73,6 +73,14 @@ static inline unsigned long fuzz_rounds_or_fewer(unsigned long usual, unsigned l
     return fuzz_rounds(UNDER_SANITIZER ? sanitized : usual);
 }
 
+/* A line after each half million, for whoever looks at a night's run, and for what is left of one that was ended. */
+static inline void fuzz_progress(uint64_t before, uint64_t done, unsigned long wrong) {
+    enum { EVERY = 500000 };
+    if (before / EVERY == done / EVERY) return;
+    printf("%llu rounds so far, %lu wrong\n", (unsigned long long)done, wrong);
+    (void)fflush(stdout);
+}
+
 /* What came of the rounds, or of one kind of them. */
 struct tally {
     unsigned long taken, refused, bad;

@@ -21,21 +21,54 @@
 #ifdef SVMX_HAVE_SODIUM
 #include <sodium.h>
 
-enum { BATCH = 250, ENDS = 16, CHANGES = 4, LONGEST = 200, KEYS = 64 };
+enum { BATCH = 250, ENDS = 16, CHANGES = 4, LONGEST = 200, PAIRS = 8 };
 
 static uint8_t key[BATCH][32], signature[BATCH][64], message[BATCH * LONGEST], valid[BATCH];
 static uint64_t offsets[BATCH + 1];
 static struct count { unsigned long accepted, refused, bad; } counts[CHANGES];
 
+/* Keys and nonces, a few for every batch: to sign with them takes no point, and S and k, which the lanes compute with, are others
+ * for every message all the same. */
+static struct pair { uint8_t number[32], point[32]; /* times the base point */ } keys[PAIRS], nonces[PAIRS];
+
+static void pair_make(struct pair *p) {
+    uint64_t wide[8];
+    for (int i = 0; i < 8; i++) wide[i] = dice64();
+    wide[0] |= 1; /* whatever the dice say: not 0, which has no point */
+    crypto_core_ed25519_scalar_reduce(p->number, (const uint8_t *)wide);
+    (void)!crypto_scalarmult_ed25519_base_noclamp(p->point, p->number);
+}
+
+static void pairs_make(void) {
+    for (unsigned i = 0; i < PAIRS; i++) {
+        pair_make(&keys[i]);
+        pair_make(&nonces[i]);
+    }
+}
+
+/* S = r + SHA-512(R, key, message) a */
+static void sign(uint8_t to[64], const struct pair *nonce, const struct pair *pair, const uint8_t *text,
+                 uint64_t bytes) {
+    crypto_hash_sha512_state state;
+    uint8_t digest[64], k[32], product[32];
+    memcpy(to, nonce->point, 32);
+    crypto_hash_sha512_init(&state);
+    crypto_hash_sha512_update(&state, nonce->point, 32);
+    crypto_hash_sha512_update(&state, pair->point, 32);
+    crypto_hash_sha512_update(&state, text, bytes);
+    crypto_hash_sha512_final(&state, digest);
+    crypto_core_ed25519_scalar_reduce(k, digest);
+    crypto_core_ed25519_scalar_mul(product, k, pair->number);
+    crypto_core_ed25519_scalar_add(to + 32, product, nonce->number);
+}
+
 static void make(unsigned i) {
-    static uint8_t seeds[KEYS][32];
-    uint8_t secret[64], *seed = seeds[dice() % KEYS];
+    const struct pair *pair = &keys[dice() % PAIRS], *nonce = &nonces[dice() % PAIRS];
     const uint64_t bytes = dice() % LONGEST;
-    seed[dice() % 32] = (uint8_t)dice();
-    crypto_sign_seed_keypair(key[i], secret, seed);
+    memcpy(key[i], pair->point, 32);
     offsets[i + 1] = offsets[i] + bytes;
     for (uint64_t k = offsets[i]; k < offsets[i + 1]; k++) message[k] = (uint8_t)dice();
-    crypto_sign_detached(signature[i], NULL, message + offsets[i], bytes, secret);
+    sign(signature[i], nonce, pair, message + offsets[i], bytes);
 }
 
 static unsigned change(unsigned i) {
@@ -81,6 +114,7 @@ static void show(unsigned i, unsigned kind) {
 static void batch(uint64_t count) {
     static unsigned shown;
     unsigned kinds[BATCH];
+    pairs_make();
     for (unsigned i = 0; i < count; i++) {
         make(i);
         kinds[i] = change(i);
@@ -97,6 +131,12 @@ static void batch(uint64_t count) {
     }
 }
 
+static unsigned long wrong(void) {
+    unsigned long sum = 0;
+    for (unsigned i = 0; i < CHANGES; i++) sum += counts[i].bad;
+    return sum;
+}
+
 #ifdef SVMX_LIBFUZZER
 enum { FEW = 9 }; /* more than a vector has lanes */
 FUZZ_ENTRY(true)
@@ -104,10 +144,8 @@ static void fuzz_input(const uint8_t *bytes, size_t length, struct tally *tally)
     (void)bytes, (void)length; /* the dice have them */
     if (sodium_init() < 0) exit(2);
     batch(FEW);
-    for (unsigned i = 0; i < CHANGES; i++) {
-        tally->bad += counts[i].bad;
-        counts[i] = (struct count){0};
-    }
+    tally->bad += wrong();
+    memset(counts, 0, sizeof counts);
 }
 #endif
 
@@ -121,6 +159,7 @@ int main(void) {
         count = BATCH - done % ENDS; /* the last group of lanes has all numbers of signatures */
         if (count > rounds - done) count = rounds - done;
         batch(count);
+        fuzz_progress(done, done + count, wrong());
     }
     for (unsigned i = 0; i < CHANGES; i++) {
         const struct count *kind_count = &counts[i];
