@@ -12,7 +12,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 /* All numbers that follow from the curve's constant and from n, the order of G. A test defines others before, and computes in
- * a group of 199 points over the same field: tests/unit/test_opencl_small_group.c. */
+ * groups of 7, 13 and 199 points over the same field: tests/unit/test_opencl_small_group.c. */
 #ifndef CURVE_B
 #define CURVE_B        7
 #define ORDER_MULTIPLE ORDER /* what u1 is subtracted from in recovery */
@@ -27,9 +27,14 @@
 #define SPLIT_G1   0x45dbb031, 0xe893209a, 0x71e8ca7f, 0x3daa8a14, 0x9284eb15, 0xe86c90e4, 0xa7d46bcd, 0x3086d221
 #define SPLIT_G2   0x8ac47f71, 0x1571b4ae, 0x9df506c6, 0x221208ac, 0x0abfe4c4, 0x6f547fa9, 0x010e8828, 0xe4437ed6
 #define SPLIT_LIMB 12 /* 384 bits */
+/* Bits of a half, which windows of P fill; of a window of P, and of G. */
+#define HALF_BITS 130
+#define P_BITS    5
+#define G_BITS    6
 #endif
 
-enum { P_BITS = 5, P_ROWS = 1 << (P_BITS - 1), G_BITS = 6, G_ROWS = 1 << (G_BITS - 1), G_HALF = 132, TOP = 126 };
+/* 132 bits are whole windows of G, and the highest of them begins above that of P or with it. */
+enum { P_ROWS = 1 << (P_BITS - 1), G_ROWS = 1 << (G_BITS - 1), G_HALF = 132, TOP = G_HALF - G_BITS };
 
 struct affine {
     fe x, y;
@@ -92,7 +97,7 @@ enum { HALF = 5 }; /* limbs of half a number, signed */
 
 /* (k + 2^130 - 1) / 2; k is odd */
 SVMX_INLINE void half_windows(uint *w, const uint *k) {
-    const uint top = k[4] + 4;
+    const uint top = k[4] + (1 << (HALF_BITS - 128));
 #pragma unroll
     for (int i = 0; i < 3; i++) w[i] = limb_shift(k[i + 1], k[i], 1);
     w[3] = limb_shift(top, k[3], 1);

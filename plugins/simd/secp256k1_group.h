@@ -1,8 +1,8 @@
 /*
  * secp256k1_group.h: the curve's constant, n, the order of its generator, and all numbers that follow from these.
  *
- * For secp256k1_lanes.h. The field is another matter, and its numbers are not here: a test computes with the same code in a
- * group of 199 points over the same field, by naming a header of its own as SECP_GROUP (tests/unit/small_group.h).
+ * For secp256k1_lanes.h. The field is another matter, and its numbers are not here: a test computes with the same code in
+ * groups of 7, 13 and 199 points over the same field, by naming a header of its own as SECP_GROUP (tests/unit/small_group.h).
  *
  * Digits have 52 bits and words 64, lowest first. R is 2^260.
  *
@@ -57,7 +57,10 @@ static const uint64_t G2[5] = {0x1b4ae8ac47f71, 0xac9df506c6157, 0xabfe4c4221208
 #define FIRST_EVEN  A1, B1 /* less this, plus this */
 #define SECOND_EVEN A2, A1 /* less this, less this */
 
-/* ---- windows of the generator ---------------------------------------------------------------------------------- */
+/* ---- windows -------------------------------------------------------------------------------------------------- */
+
+/* The halves, made odd, are between -2^130 and 2^130; multiples 1, 3, .. 31 of P. */
+enum { SECP_HALF_BITS = 130, SECP_P_BITS = 5 };
 
 /* Multiples 1, 3, 5, ... of G, then of 2^132 G. */
 enum { SECP_G_BITS = 12, SECP_G_WINDOWS = 11 };

@@ -17,7 +17,11 @@
 #include "secp256k1_lanes.h"
 #include "transpose_avx512.h"
 
-enum { P_BITS = 5, P_ROWS = 1 << (P_BITS - 1), P_TOP = 125, G_HALF = SECP_G_BITS * SECP_G_WINDOWS };
+enum { P_BITS = SECP_P_BITS, P_ROWS = 1 << (P_BITS - 1), P_TOP = SECP_HALF_BITS - P_BITS };
+enum { G_HALF = SECP_G_BITS * SECP_G_WINDOWS };
+
+_Static_assert(SECP_HALF_BITS % P_BITS == 0, "windows of P fill the halves");
+_Static_assert((P_TOP - 1) / SECP_G_BITS + 1 == SECP_G_WINDOWS, "the pass meets all windows of G, and no others");
 
 /* The multiples 1, 3, .. 31: a row is one lane's x and y, words of 64. */
 struct rows {

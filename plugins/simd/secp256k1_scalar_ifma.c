@@ -114,7 +114,8 @@ SIMD_INLINE __mmask8 even(word lowest) { return _mm512_testn_epi64_mask(lowest, 
 /* (k + 2^130 - 1) / 2 in words of 64; k is odd and of raw digits. The highest digit is a sum modulo 2^52, sign and all. */
 SIMD_INLINE void half_windows(word w[3], word k[HALF]) {
     k[0] = word_sub(k[0], word_all(1));
-    k[2] = word_add(k[2], word_all(UINT64_C(1) << 26));
+    k[SECP_HALF_BITS / FE_DIGIT] =
+        word_add(k[SECP_HALF_BITS / FE_DIGIT], word_all(UINT64_C(1) << SECP_HALF_BITS % FE_DIGIT));
     digits_carry(k, HALF);
     k[2] = _mm512_and_si512(k[2], word_all(FE_MASK));
     w[0] = _mm512_or_si512(_mm512_srli_epi64(k[0], 1), _mm512_slli_epi64(k[1], 51));
@@ -137,14 +138,20 @@ SIMD_INLINE void split(struct windows *out, const struct scalar *k) {
     half_windows(out->second, second);
 }
 
-/* (k + 2^264 - 1) / 2, where k is u1 or u1 + n; 264 is as many bits as both halves of the windows have */
+/* As many bits as both halves of the windows of G have, 264, and the digit with the last of them: the highest has room for more. */
+enum {
+    WHOLE_BITS = 2 * SECP_G_BITS * SECP_G_WINDOWS,
+    WHOLE_DIGIT = WHOLE_BITS / FE_DIGIT < 4 ? WHOLE_BITS / FE_DIGIT : 4
+};
+
+/* (k + 2^264 - 1) / 2, where k is u1 or u1 + n */
 SIMD_INLINE void whole_windows(word w[5], const struct scalar *u1) {
     word k[5];
     const __mmask8 lanes = even(u1->d[0]);
     FE_UNROLL for (int i = 0; i < 5; i++) k[i] =
         _mm512_mask_add_epi64(u1->d[i], lanes, u1->d[i], word_all(secp_order[i]));
     k[0] = word_sub(k[0], word_all(1));
-    k[4] = word_add(k[4], word_all(UINT64_C(1) << (2 * SECP_G_BITS * SECP_G_WINDOWS - 4 * FE_DIGIT)));
+    k[WHOLE_DIGIT] = word_add(k[WHOLE_DIGIT], word_all(UINT64_C(1) << (WHOLE_BITS - WHOLE_DIGIT * FE_DIGIT)));
     digits_carry(k, 5);
     w[0] = _mm512_or_si512(_mm512_srli_epi64(k[0], 1), _mm512_slli_epi64(k[1], 51));
     w[1] = _mm512_or_si512(_mm512_srli_epi64(k[1], 13), _mm512_slli_epi64(k[2], 39));

@@ -119,11 +119,23 @@ static inline void add_eighths(uint8_t point[32], unsigned times) {
     while (times-- > 0) cr_assert_eq(crypto_core_ed25519_add(point, point, eighth), 0);
 }
 
-/* S B - k key = R up to eighths: those of the key, k times, and those of R. */
-static inline void append_mixed(unsigned of_key, unsigned of_r) {
+/* k = SHA-512(R, key, message) modulo L */
+static inline void hash_of(uint8_t k[32], unsigned i) {
+    uint8_t hash[64];
+    crypto_hash_sha512_state sha;
+    crypto_hash_sha512_init(&sha);
+    crypto_hash_sha512_update(&sha, signature[i], 32);
+    crypto_hash_sha512_update(&sha, key[i], 32);
+    crypto_hash_sha512_update(&sha, message + offsets[i], 16);
+    crypto_hash_sha512_final(&sha, hash);
+    crypto_core_ed25519_scalar_reduce(k, hash);
+}
+
+/* S B - k key = R up to eighths: those of the key, k times, and those of R. The message is such that k modulo 8 is `rest`, or as it
+ * is if that is negative. */
+static inline void append_mixed_of(unsigned of_key, unsigned of_r, int rest) {
     const unsigned i = count++;
     uint8_t secret[32], nonce[32], hash[64], k[32];
-    crypto_hash_sha512_state sha;
     offsets[i + 1] = offsets[i] + 16;
     random_bytes(&state, hash, 64);
     crypto_core_ed25519_scalar_reduce(secret, hash);
@@ -133,14 +145,41 @@ static inline void append_mixed(unsigned of_key, unsigned of_r) {
     cr_assert_eq(crypto_scalarmult_ed25519_base_noclamp(signature[i], nonce), 0);
     add_eighths(key[i], of_key);
     add_eighths(signature[i], of_r);
-    crypto_hash_sha512_init(&sha);
-    crypto_hash_sha512_update(&sha, signature[i], 32);
-    crypto_hash_sha512_update(&sha, key[i], 32);
-    crypto_hash_sha512_update(&sha, message + offsets[i], 16);
-    crypto_hash_sha512_final(&sha, hash);
-    crypto_core_ed25519_scalar_reduce(k, hash);
+    for (hash_of(k, i); rest >= 0 && k[0] % 8 != rest; hash_of(k, i))
+        message[offsets[i]]++, message[offsets[i] + 1] ^= 1;
     crypto_core_ed25519_scalar_mul(k, k, secret);
     crypto_core_ed25519_scalar_add(signature[i] + 32, k, nonce);
+}
+
+static inline void append_mixed(unsigned of_key, unsigned of_r) { append_mixed_of(of_key, of_r, -1); }
+
+/* Every eighth of a key with every one of R and every rest of k: 64 of 512 satisfy the equation. */
+static inline void append_all_eighths(void) {
+    for (unsigned i = 0; i < 512; i++) append_mixed_of(i % 8, i / 8 % 8, (int)(i / 64));
+}
+
+/* All encodings of points of small order: seven y, two of them not below p, with either sign. */
+static inline void small_order_encoding(uint8_t out[32], unsigned which) {
+    static const uint8_t one[32] = {1};
+    const unsigned y = which / 2;
+    memcpy(out, one, 32);
+    if (y < 5) /* y of 0, 1, 2, 3 and 4 eighths are all that there are */
+        add_eighths(out, y);
+    else
+        memset(out, 0xff, 32), out[0] = (uint8_t)(0xed + y - 5), out[31] = 0x7f; /* p and p + 1 */
+    out[31] = (uint8_t)((out[31] & 0x7f) | which % 2 << 7);
+}
+
+/* Each of them as key and as R, also both, with the S of a signature and with 0. */
+static inline void append_all_small_order(void) {
+    for (unsigned i = 0; i < 15 * 15 * 2; i++) {
+        const unsigned of_key = i / 2 % 15, of_r = i / 30;
+        append_mixed(0, 0);
+        if (of_key == 14 && of_r == 14) continue;
+        if (of_key < 14) small_order_encoding(key[count - 1], of_key);
+        if (of_r < 14) small_order_encoding(signature[count - 1], of_r);
+        if (i % 2) memset(signature[count - 1] + 32, 0, 32);
+    }
 }
 
 /* Keys and R of small order, with S that satisfies the equation or would. */

@@ -38,4 +38,8 @@ void fe52_secp256k1_add(fe52_number p[3], fe52_number x, fe52_number y, unsigned
 void fe52_secp256k1_windows(uint64_t low[5][FE52_LANES], uint64_t first[3][FE52_LANES], uint64_t second[3][FE52_LANES],
                             fe52_number u1, fe52_number u2);
 
+/* simd_ed25519_windows and simd_ed25519_combine: x, y and z of s B + k (x, y), where k is the hash modulo L. */
+void fe52_ed25519_combine(fe52_number sum[3], uint64_t s[4][FE52_LANES], uint64_t hash[8][FE52_LANES], fe52_number x,
+                          fe52_number y);
+
 #endif

@@ -1,6 +1,6 @@
 /*
- * group_logs.h: signatures in the group of 199 points of points_fixture.h, by logarithms modulo 199: what code that adds points
- * is compared with. For test_simd_small_group.c and test_opencl_small_group.c.
+ * group_logs.h: signatures in a group of points_fixture.h, by logarithms modulo its order: what code that adds points is compared
+ * with. For test_simd_small_group.c and test_opencl_small_group.c, which are built for SMALL_ORDER of 7, 13 and 199.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,10 @@
 #include "ops/messages.h"
 #include "points_fixture.h"
 
-enum { ORDER = 199 };
+#ifndef SMALL_ORDER
+#define SMALL_ORDER 199
+#endif
+enum { ORDER = SMALL_ORDER };
 
 /* Of i times the generator: x and y, big-endian; the hash of both; x modulo ORDER; 1 / i modulo ORDER. */
 static uint8_t key_of[ORDER][64], address_of[ORDER][20];
@@ -52,7 +55,11 @@ static inline void small_number(uint8_t out[32], unsigned value) {
 }
 
 static inline void logs_make(void) {
-    group_make_199();
+    switch ((int)ORDER) {
+    case 7: group_make_7(); break;
+    case 13: group_make_13(); break;
+    default: group_make_199(); break;
+    }
     for (unsigned i = 1; i < ORDER; i++) {
         uint8_t digest[32];
         bytes_of(key_of[i], &multiple[i].x);

@@ -161,6 +161,9 @@ criterion_suites += \
 	%D%/test_simd_pool \
 	%D%/test_simd_secp256k1 \
 	%D%/test_simd_small_group \
+	%D%/test_simd_small_group_7 \
+	%D%/test_simd_small_group_13 \
+	%D%/test_simd_torsion \
 	%D%/test_simd_variant
 %C%_test_simd_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 %C%_test_simd_ed25519_LDADD = $(simd_parts) $(LDADD) $(SODIUM_LIBS)
@@ -171,10 +174,20 @@ criterion_suites += \
 %C%_test_simd_points_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
 %C%_test_simd_small_group_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
 %C%_test_simd_small_group_LDADD = $(small_group) $(fe52_calls) $(simd_parts) $(LDADD)
+%C%_test_simd_torsion_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS) $(SODIUM_CFLAGS)
+%C%_test_simd_torsion_LDADD = $(fe52_calls) $(simd_parts) $(LDADD)
+%C%_test_simd_small_group_7_SOURCES = %D%/test_simd_small_group.c
+%C%_test_simd_small_group_7_CPPFLAGS = $(%C%_test_simd_small_group_CPPFLAGS) -DSMALL_ORDER=7
+%C%_test_simd_small_group_7_LDADD = $(small_group_7) $(fe52_calls) $(simd_parts) $(LDADD)
+%C%_test_simd_small_group_13_SOURCES = %D%/test_simd_small_group.c
+%C%_test_simd_small_group_13_CPPFLAGS = $(%C%_test_simd_small_group_CPPFLAGS) -DSMALL_ORDER=13
+%C%_test_simd_small_group_13_LDADD = $(small_group_13) $(fe52_calls) $(simd_parts) $(LDADD)
 EXTRA_DIST += %D%/big_fixture.h %D%/fe52_calls.h %D%/fe52_calls_body.h %D%/group_logs.h %D%/points_fixture.h %D%/small_group.h \
 	%D%/device_run.h %D%/ed25519_hard.h %D%/signatures_hard.h
 fe52_calls =
 small_group =
+small_group_7 =
+small_group_13 =
 if BUILD_SIMD_X86
 if HAVE_SECP256K1
 if HAVE_SODIUM
@@ -184,15 +197,23 @@ CLEANFILES += %D%/libfe52-calls.la
 %C%_libfe52_calls_la_CFLAGS = $(AM_CFLAGS) $(SVMX_IFMA_CFLAGS)
 %C%_libfe52_calls_la_CPPFLAGS = $(public_cppflags)
 %C%_libfe52_calls_la_SOURCES = %D%/fe52_calls_secp256k1.c %D%/fe52_calls_ed25519.c
-# Signatures on secp256k1 once more, in a group of 199 points.
-EXTRA_LTLIBRARIES += %D%/libsmall-group.la
+# Signatures on secp256k1 three times more, in groups of 199, 7 and 13 points.
+EXTRA_LTLIBRARIES += %D%/libsmall-group.la %D%/libsmall-group-7.la %D%/libsmall-group-13.la
 small_group += %D%/libsmall-group.la
-CLEANFILES += %D%/libsmall-group.la
+small_group_7 += %D%/libsmall-group-7.la
+small_group_13 += %D%/libsmall-group-13.la
+CLEANFILES += %D%/libsmall-group.la %D%/libsmall-group-7.la %D%/libsmall-group-13.la
 %C%_libsmall_group_la_CFLAGS = $(AM_CFLAGS) $(SVMX_IFMA_CFLAGS)
+%C%_libsmall_group_7_la_CFLAGS = $(%C%_libsmall_group_la_CFLAGS)
+%C%_libsmall_group_13_la_CFLAGS = $(%C%_libsmall_group_la_CFLAGS)
 %C%_libsmall_group_la_CPPFLAGS = $(public_cppflags) -I$(srcdir)/%D% -DSECP_GROUP='"small_group.h"' \
 	-include $(srcdir)/%D%/small_group.h
+%C%_libsmall_group_7_la_CPPFLAGS = -DSMALL_ORDER=7 $(%C%_libsmall_group_la_CPPFLAGS)
+%C%_libsmall_group_13_la_CPPFLAGS = -DSMALL_ORDER=13 $(%C%_libsmall_group_la_CPPFLAGS)
 %C%_libsmall_group_la_SOURCES = plugins/simd/ecrecover_ifma.c plugins/simd/ecdsa_ifma.c \
 	plugins/simd/secp256k1_point_ifma.c plugins/simd/secp256k1_scalar_ifma.c
+%C%_libsmall_group_7_la_SOURCES = $(%C%_libsmall_group_la_SOURCES)
+%C%_libsmall_group_13_la_SOURCES = $(%C%_libsmall_group_la_SOURCES)
 endif
 endif
 endif
@@ -221,12 +242,19 @@ criterion_suites += \
 	%D%/test_opencl_drivers \
 	%D%/test_opencl_faults
 if BUILD_SIMD
-criterion_suites += %D%/test_opencl_ed25519 %D%/test_opencl_secp256k1 %D%/test_opencl_small_group
+criterion_suites += %D%/test_opencl_ed25519 %D%/test_opencl_secp256k1 %D%/test_opencl_small_group \
+	%D%/test_opencl_small_group_7 %D%/test_opencl_small_group_13
 %C%_test_opencl_ed25519_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 %C%_test_opencl_ed25519_LDADD = $(simd_parts) $(LDADD) $(SODIUM_LIBS)
 %C%_test_opencl_secp256k1_CPPFLAGS = $(AM_CPPFLAGS) $(SECP256K1_CFLAGS)
 %C%_test_opencl_secp256k1_LDADD = $(simd_parts) $(LDADD) $(SECP256K1_LIBS)
 %C%_test_opencl_small_group_LDADD = plugins/kernels/libkernels.la $(simd_parts) $(LDADD)
+%C%_test_opencl_small_group_7_SOURCES = %D%/test_opencl_small_group.c
+%C%_test_opencl_small_group_7_CPPFLAGS = $(AM_CPPFLAGS) -DSMALL_ORDER=7
+%C%_test_opencl_small_group_7_LDADD = $(%C%_test_opencl_small_group_LDADD)
+%C%_test_opencl_small_group_13_SOURCES = %D%/test_opencl_small_group.c
+%C%_test_opencl_small_group_13_CPPFLAGS = $(AM_CPPFLAGS) -DSMALL_ORDER=13
+%C%_test_opencl_small_group_13_LDADD = $(%C%_test_opencl_small_group_LDADD)
 endif
 %C%_test_opencl_backend_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)
 %C%_test_opencl_describe_LDADD = plugins/opencl/libopencl.la $(CRITERION_LIBS)

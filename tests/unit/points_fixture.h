@@ -56,7 +56,17 @@ static inline void group_make(unsigned order, const char *x, const char *y) {
     cr_assert(big_equal(&multiple[1].x, &multiple[order - 1].x) && big_equal(&sum, &zero), "order %u", order);
 }
 
-/* b is 4, and the order 199. */
+/* b is 6, 2 and 4. These have no x that is a multiple of the order: as a scalar each can be inverted. */
+static inline void group_make_7(void) {
+    group_make(7, "02326e2a429e640018bf4f59e42fe81a0c46a3e86f8c5d90da03e0844148f6b6",
+               "e19f1768583ff383d20ac14967d8b00b9bdad0bd735bb1e8c4dabe7200b54b60");
+}
+
+static inline void group_make_13(void) {
+    group_make(13, "79ee1c36aebd658afa2e3b40491d77e7962476b87ca04bcdc151f97c12902b8a",
+               "6bdac9345c1b6b6dc58fe33c11c1bbc020e7d556ea475595e992c4e5457b4bea");
+}
+
 static inline void group_make_199(void) {
     group_make(199, "158b8f8489a6f41b73baa4fb661772e32c3574ac63e436fd49d292e0aabddfbd",
                "bc3399c0c579c53b3134d7d201ce77d9b63721e52ac0805763350a26c6c7d76e");

@@ -1,14 +1,18 @@
 /*
- * test_opencl_small_group.c: plugins/kernels/ecrecover.cl and ecdsa.cl, on PoCL, in the group of 199 points of group_logs.h: every
- * R with every s and every hash, against sums of logarithms modulo 199.
+ * test_opencl_small_group.c: plugins/kernels/ecrecover.cl and ecdsa.cl, on PoCL, in the groups of group_logs.h: every R with every
+ * s and every hash, against sums of logarithms modulo the order. A program each: test_opencl_small_group has 199 points, _7 and
+ * _13 the others.
  *
  * The files are compiled as they are, with the numbers of the small group defined before them, as an operation that this program
  * registers. In a small group points that the general formulas cannot add meet all the time, and device code has to find each of
  * them by itself. Three things are not as in the large one, so that a small one shows more: r is the whole x of a point, up to p;
  * u1 has 256 bits in recovery; any c1 and c2 will do to cut u2 in halves, and these have nearly all their bits.
  *
- * One hash in turn for every s, and one R or key in FEW; all of them with SVMX_TEST_LONG, 8 and 12 million signatures, which is a
- * quarter of an hour on two cores.
+ * In groups of 7 and 13 windows have two and three bits, since no table may hold infinity, which 7 or 13 times a point is; else all
+ * is as with 199, and hardly a sum is without two points that the general formulas cannot add.
+ *
+ * Of 199 one hash in turn for every s, and one R or key in FEW; all of them with SVMX_TEST_LONG, 8 and 12 million signatures, which
+ * is a quarter of an hour on two cores. Of 7 and 13 always all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -19,33 +23,73 @@
 #include "device_run.h"
 #include "group_logs.h"
 
-enum { STRIDE = 199, FEW = 3, MOST = 3 * ORDER * ORDER / 2, ROWS = 32, G_HALF = 132 };
+enum { STRIDE = ORDER == 199 ? 199 : 1, FEW = ORDER == 199 ? 3 : 1, MOST = 3 * ORDER * ORDER / 2 };
+enum { ROWS = ORDER == 7 ? 2 : ORDER == 13 ? 4 : 32, G_HALF = 132 }; /* 1, 3 .. 2^G_BITS - 1 */
 
-/* lambda is 92, so that 13 + 15 lambda and -2 + 13 lambda are 0 modulo 199: A1, -B1 and A2, A1. */
-static const char group[] = "#define LANES 1\n"
-                            "#define FE_BITS 256\n"
-                            "#define ORDER_LOW 199\n"
-                            "#define ORDER_REST 0, 0, 0, 0, 0, 0, 0\n"
-                            "#define ORDER_MINUS_INVERSE 0x10b93f09\n"
-                            "#define ORDER_ONE fe_of(145)\n"
-                            "#define ORDER_SQUARE fe_of(130)\n"
-                            "#define CURVE_B 4\n"
-                            "#define FIVES 0xa5a5a5a5, 0xa5a5a5a5, 0xa5a5a5a5\n"
-                            "#define ORDER_MULTIPLE ((fe)(0xa5a5a58a, FIVES, FIVES, 0xe5a5a5a5))\n"
-                            "#define R_LIMIT FE_PRIME\n"
-                            "#define LOW_S_LIMIT fe_of(100)\n"
-                            "#define PRIME_LESS_ORDER fe_of(0)\n"
-                            "#define MINUS 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff\n"
-                            "#define SPLIT_A1 13, 0, 0, 0, 0\n"
-                            "#define SPLIT_B1 0xfffffff1, MINUS\n"
-                            "#define SPLIT_A2 0xfffffffe, MINUS\n"
-                            "#define SPLIT_G1 0x52e6b438, 0xf2a74de4, 0x269e0d37, 0x6513270e, 0xa6a3a450, 0x0c5c7fd0, "
-                            "0x128b2f33, 0x000d23f0\n"
-                            "#define SPLIT_G2 0x892f902b, 0x1818e811, 0x5d9dc9f8, 0x9531985d, 0x0ed90475, 0xe8e25d94, "
-                            "0x81e74ef5, 0x000b6f67\n"
-                            "#define SPLIT_LIMB 4\n"
-                            "#define ecrecover small_recover\n"
-                            "#define ecdsa_verify small_verify\n";
+#if SMALL_ORDER == 7
+/* lambda is 2: -5 + (-1) lambda and -4 + (-5) lambda are 0 modulo 7: A1, -B1 and A2, A1. */
+#define NUMBERS                                                                                                        \
+    "#define ORDER_LOW 7\n"                                                                                            \
+    "#define ORDER_MINUS_INVERSE 0x49249249\n"                                                                         \
+    "#define ORDER_ONE fe_of(2)\n"                                                                                     \
+    "#define ORDER_SQUARE fe_of(4)\n"                                                                                  \
+    "#define CURVE_B 6\n"                                                                                              \
+    "#define MULTIPLE_LOW 0xa5a5a5a2\n"                                                                                \
+    "#define LOW_S_LIMIT fe_of(4)\n"                                                                                   \
+    "#define SPLIT_A1 0xfffffffb, MINUS\n"                                                                             \
+    "#define SPLIT_B1 1, 0, 0, 0, 0\n"                                                                                 \
+    "#define SPLIT_A2 0xfffffffc, MINUS\n"                                                                             \
+    "#define HALF_BITS 132\n"                                                                                          \
+    "#define P_BITS 2\n"                                                                                               \
+    "#define G_BITS 2\n"
+#elif SMALL_ORDER == 13
+/* lambda is 9: 1 - 3 lambda and 4 + lambda are 0 modulo 13. */
+#define NUMBERS                                                                                                        \
+    "#define ORDER_LOW 13\n"                                                                                           \
+    "#define ORDER_MINUS_INVERSE 0x3b13b13b\n"                                                                         \
+    "#define ORDER_ONE fe_of(3)\n"                                                                                     \
+    "#define ORDER_SQUARE fe_of(9)\n"                                                                                  \
+    "#define CURVE_B 2\n"                                                                                              \
+    "#define MULTIPLE_LOW 0xa5a5a5a2\n"                                                                                \
+    "#define LOW_S_LIMIT fe_of(7)\n"                                                                                   \
+    "#define SPLIT_A1 1, 0, 0, 0, 0\n"                                                                                 \
+    "#define SPLIT_B1 3, 0, 0, 0, 0\n"                                                                                 \
+    "#define SPLIT_A2 4, 0, 0, 0, 0\n"                                                                                 \
+    "#define HALF_BITS 132\n"                                                                                          \
+    "#define P_BITS 3\n"                                                                                               \
+    "#define G_BITS 3\n"
+#else
+/* lambda is 92: 13 + 15 lambda and -2 + 13 lambda are 0 modulo 199. */
+#define NUMBERS                                                                                                        \
+    "#define ORDER_LOW 199\n"                                                                                          \
+    "#define ORDER_MINUS_INVERSE 0x10b93f09\n"                                                                         \
+    "#define ORDER_ONE fe_of(145)\n"                                                                                   \
+    "#define ORDER_SQUARE fe_of(130)\n"                                                                                \
+    "#define CURVE_B 4\n"                                                                                              \
+    "#define MULTIPLE_LOW 0xa5a5a58a\n"                                                                                \
+    "#define LOW_S_LIMIT fe_of(100)\n"                                                                                 \
+    "#define SPLIT_A1 13, 0, 0, 0, 0\n"                                                                                \
+    "#define SPLIT_B1 0xfffffff1, MINUS\n"                                                                             \
+    "#define SPLIT_A2 0xfffffffe, MINUS\n"                                                                             \
+    "#define HALF_BITS 130\n"                                                                                          \
+    "#define P_BITS 5\n"                                                                                               \
+    "#define G_BITS 6\n"
+#endif
+
+static const char group[] = NUMBERS
+    "#define LANES 1\n"
+    "#define FE_BITS 256\n"
+    "#define ORDER_REST 0, 0, 0, 0, 0, 0, 0\n"
+    "#define FIVES 0xa5a5a5a5, 0xa5a5a5a5, 0xa5a5a5a5\n"
+    "#define ORDER_MULTIPLE ((fe)(MULTIPLE_LOW, FIVES, FIVES, 0xe5a5a5a5))\n"
+    "#define R_LIMIT FE_PRIME\n"
+    "#define PRIME_LESS_ORDER fe_of(0)\n"
+    "#define MINUS 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff\n"
+    "#define SPLIT_G1 0x52e6b438, 0xf2a74de4, 0x269e0d37, 0x6513270e, 0xa6a3a450, 0x0c5c7fd0, 0x128b2f33, 0x000d23f0\n"
+    "#define SPLIT_G2 0x892f902b, 0x1818e811, 0x5d9dc9f8, 0x9531985d, 0x0ed90475, 0xe8e25d94, 0x81e74ef5, 0x000b6f67\n"
+    "#define SPLIT_LIMB 4\n"
+    "#define ecrecover small_recover\n"
+    "#define ecdsa_verify small_verify\n";
 
 /* ---- device code ------------------------------------------------------------------------------------------------ */
 
@@ -66,10 +110,10 @@ static void append_number(const struct big *a) {
     append("},");
 }
 
-/* In place of secp256k1_rows.cl: 1, 3, .. 63 times G, and times 2^132 G. */
+/* In place of secp256k1_rows.cl: 1, 3, .. times G, and times 2^132 G. */
 static void append_rows(void) {
     unsigned base = 1;
-    append("__constant uint secp256k1_rows[64][2][8] = {\n");
+    append("__constant uint secp256k1_rows[][2][8] = {\n");
     for (unsigned half = 0; half < 2; half++) {
         for (unsigned i = 0; i < ROWS; i++) {
             const struct point *p = &multiple[modulo((2 * i + 1) * base)];
@@ -129,7 +173,7 @@ static void verify_by_logs(const struct svmx_operand *args, void *user) {
     (void)user;
     for (uint64_t i = 0; i < args[0].bytes; i++) {
         const uint8_t *s = row(&args[3], i, 32), *key = row(&args[4], i, 64);
-        const unsigned log = is_below(s, 100) && !is_below(s, 1) ? find(key, key + 32, 0) : 0;
+        const unsigned log = is_below(s, ORDER / 2 + 1) && !is_below(s, 1) ? find(key, key + 32, 0) : 0;
         ((uint8_t *)args[0].data)[i] = log && is_signature(row(&args[1], i, 32), row(&args[2], i, 32), s, log);
     }
 }
@@ -206,7 +250,7 @@ static void recover_all(uint32_t op, unsigned count) {
     }
 }
 
-/* s of 199 is no more than 0, but in range. */
+/* s of 199, or 13, or 7, is no more than 0, but in range. */
 static unsigned append_recovery(unsigned count, unsigned point, unsigned k, unsigned h) {
     small_number(hash[count], h);
     small_number(v[count], 27 + (key_of[point][63] & 1));
@@ -235,7 +279,7 @@ Test(opencl_small_group, recovery) {
         recover_all(op, count);
     }
     printf("%u recovered, %u are infinite\n", all, infinite);
-    cr_assert_eq(all, is_long() ? 198 * 199 * 199u : 66 * 199u);
+    cr_assert_eq(all, is_long() || ORDER < 199 ? (ORDER - 1) * ORDER * ORDER : 66 * 199);
     cr_assert_gt(infinite, all / ORDER / 2);
 }
 

@@ -122,6 +122,18 @@ Test(simd_ed25519, points_of_mixed_order) {
     cr_assert(good > 150 && good < 1600, "%u", good);
 }
 
+/* By -k times the eighths of the key, R has those that it must have, or it is refused: where libraries do not accept more. */
+Test(simd_ed25519, every_eighth_of_key_and_r_with_every_k) {
+    append_all_eighths();
+    const unsigned good = verified();
+    if (sodium_library_version_major() <= 10) cr_assert_eq(good, 64, "%u", good);
+}
+
+Test(simd_ed25519, every_encoding_of_small_order_as_key_and_as_r) {
+    append_all_small_order();
+    cr_assert_eq(verified(), 2, "those that have none");
+}
+
 Test(simd_ed25519, points_of_small_order) {
     append_small_order();
     cr_assert_eq(verified(), 0);
