@@ -88,7 +88,9 @@ bool svmx__pipeline_pin(struct svmx__pipeline_cache *cache, const struct svmx__p
         if (users < 0) return false;
     } while (!atomic_compare_exchange_weak_explicit(&ours(entry)->users, &users, users + 1, memory_order_acquire,
                                                     memory_order_relaxed));
-    uint64_t tick = atomic_fetch_add_explicit(&cache->ticks, 1, memory_order_relaxed) + 1;
+    /* two threads may take the same tick: about as old is good enough for who goes first */
+    uint64_t tick = atomic_load_explicit(&cache->ticks, memory_order_relaxed) + 1;
+    atomic_store_explicit(&cache->ticks, tick, memory_order_relaxed);
     atomic_store_explicit(&ours(entry)->last_used, tick, memory_order_relaxed);
     return true;
 }

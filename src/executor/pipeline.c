@@ -222,8 +222,10 @@ static void run_part(struct svmx__part *part) {
 
 /* true: that was the last part of its level, and the level is the caller's of this function to go on from. */
 static bool was_last(struct svmx_batch *batch) {
-    /* acq_rel: what other threads wrote for their parts is seen by whoever goes on */
-    return atomic_fetch_sub_explicit(&batch->parts_left, 1, memory_order_acq_rel) == 1;
+    /* acquire, acq_rel: what other threads wrote for their parts is seen by whoever goes on. Who finds one left has it, and
+     * nobody else counts any more: no need to. */
+    return atomic_load_explicit(&batch->parts_left, memory_order_acquire) == 1 ||
+           atomic_fetch_sub_explicit(&batch->parts_left, 1, memory_order_acq_rel) == 1;
 }
 
 /* From now on it is part of what its device has still to do; learn takes it out again. */
