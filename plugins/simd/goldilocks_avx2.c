@@ -19,7 +19,6 @@ static inline void v_store(uint8_t *at, vec x) { _mm256_storeu_si256((vec *)(voi
 
 static inline void v_stream(uint8_t *at, vec x) { _mm256_stream_si256((vec *)(void *)at, x); }
 
-
 static inline vec v_first_lanes(size_t count) {
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)count), _mm256_setr_epi64x(0, 1, 2, 3));
 }

@@ -19,7 +19,6 @@ static inline void v_store(uint8_t *at, vec x) { _mm512_storeu_si512(at, x); }
 
 static inline void v_stream(uint8_t *at, vec x) { _mm512_stream_si512((vec *)(void *)at, x); }
 
-
 static inline __mmask8 v_first_lanes(size_t count) { return (__mmask8)((1u << count) - 1); }
 
 static inline vec v_load_some(const uint8_t *at, size_t count, vec fill) {

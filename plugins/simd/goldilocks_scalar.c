@@ -24,7 +24,6 @@ static inline void v_store_some(uint8_t *at, size_t count, vec x) {
 
 static inline void v_stream(uint8_t *at, vec x) { v_store(at, x); }
 
-
 static inline vec v_plus(vec a, vec b) { return a + b; }
 
 static inline vec v_minus(vec a, vec b) { return a - b; }

@@ -147,8 +147,10 @@ Test(fused, chains_have_the_bytes_of_separate_runs) {
  * no multiple of a cache line, a result in the midst that is asked for, and an input that two links read. */
 enum { FAR = 2000003, FAR_TASKS = 2, FAR_LINKS = 4 };
 
-static void add_far(svmx_batch_t *batch, uint32_t link, struct svmx_arg out, struct svmx_arg taken, const float *second) {
-    static const uint32_t ops[FAR_LINKS] = {SVMX_OP_RELU_F32, SVMX_OP_VEC_ADD_F32, SVMX_OP_SIGMOID_F32, SVMX_OP_VEC_MUL_F32};
+static void add_far(svmx_batch_t *batch, uint32_t link, struct svmx_arg out, struct svmx_arg taken,
+                    const float *second) {
+    static const uint32_t ops[FAR_LINKS] = {SVMX_OP_RELU_F32, SVMX_OP_VEC_ADD_F32, SVMX_OP_SIGMOID_F32,
+                                            SVMX_OP_VEC_MUL_F32};
     const struct svmx_arg args[] = {out, taken, svmx_in(SVMX_F32, second, FAR)};
     cr_assert_eq(svmx_batch_add(batch, ops[link], args, link % 2 ? 3 : 2), SVMX_OK, "%s", svmx_batch_error(batch));
 }
@@ -159,7 +161,8 @@ Test(fused, a_chain_that_no_cache_holds_has_the_bytes_of_separate_runs) {
     float *memory = malloc((3 + 2 * FAR_LINKS) * (FAR_TASKS * FAR + 1) * sizeof *memory), *at[3 + 2 * FAR_LINKS];
     cr_assert_not_null(memory);
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) at[i] = memory + i * (FAR_TASKS * FAR + 1) + 1;
-    for (size_t i = 0; i < FAR_TASKS * FAR; i++) at[0][i] = (float)(i % 1009) / 100 - 5, at[1][i] = (float)(i % 757) / 99 - 3;
+    for (size_t i = 0; i < FAR_TASKS * FAR; i++)
+        at[0][i] = (float)(i % 1009) / 100 - 5, at[1][i] = (float)(i % 757) / 99 - 3;
     cr_assert_eq(svmx_batch_create(executor, &chain), SVMX_OK);
     for (uint32_t l = 0; l < FAR_LINKS; l++) {
         cr_assert_eq(svmx_batch_create(executor, &separate), SVMX_OK);
