@@ -111,7 +111,8 @@ SVMX_EXPORT void svmx_batch_destroy(svmx_batch_t *batch);
 SVMX_EXPORT enum svmx_status svmx_batch_reset(svmx_batch_t *batch);
 
 /*
- * Runs a batch and waits for it. Small work for the CPU is computed in the calling thread. On SVMX_OK every output
+ * Runs a batch and waits for it, and before that for batches under way that write a buffer which it names, or that name one which
+ * it writes. Small work for the CPU is computed in the calling thread. On SVMX_OK every output
  * is written. A failing device costs time, not the answer. Runs once: reset it for new tasks, or call
  * svmx_batch_rearm to run the same tasks again. Errors: ARGUMENT (NULL, overlap), STATE (it is under way or has run),
  * CLOSED, MEMORY; under the policy `gpu` also what a device answered (UNSUPPORTED, BACKEND, DEVICE_LOST ...): then outputs
@@ -363,7 +364,7 @@ SVMX_EXPORT enum svmx_status svmx_batch_set_hash(svmx_batch_t *batch, bool wante
  * Called once for each submission that was taken, when the results are there, or it was cancelled: after svmx_submit
  * in a thread of the library, after svmx_run in whichever thread finished. The batch is still the library's while the
  * callback runs: it may call svmx_receipt_get and submit other batches (not blocking), but must not wait for, reset
- * or destroy this one. A NULL `done` takes it away. Errors: ARGUMENT (batch is NULL), STATE (under way), CLOSED.
+ * or destroy this one. svmx_run of a batch that names a buffer which one under way writes is refused there with STATE. A NULL `done` takes it away. Errors: ARGUMENT (batch is NULL), STATE (under way), CLOSED.
  */
 typedef void (*svmx_done_fn)(svmx_batch_t *batch, enum svmx_status status, void *user);
 SVMX_EXPORT enum svmx_status svmx_batch_on_done(svmx_batch_t *batch, svmx_done_fn done, void *user);
@@ -516,9 +517,11 @@ struct svmx_options {
     uint32_t queue_depth; /* SUPERVM_QUEUE_DEPTH: batches under way before submit pushes back; default 256 */
     uint64_t min_bucket;  /* SUPERVM_MIN_BUCKET: smallest bucket, units, a power of two; default 16384 */
     uint64_t pool_bytes;  /* SUPERVM_POOL_BYTES: idle staging memory kept for each device; default 256 MiB */
-    uint32_t timeout_ms;  /* SUPERVM_TIMEOUT_MS: a device that takes longer is given up; default 1500 */
-    uint32_t log_level;   /* SUPERVM_LOG: enum svmx_log_level, or off, error, warn, info, debug; default warn */
-    svmx_log_fn log;      /* default: standard error */
+    /* SUPERVM_TIMEOUT_MS: a device that takes longer is given up; where work that cannot be cut is expected to take more than
+     * 100 ms, for each 100 ms. Default 1500. */
+    uint32_t timeout_ms;
+    uint32_t log_level; /* SUPERVM_LOG: enum svmx_log_level, or off, error, warn, info, debug; default warn */
+    svmx_log_fn log;    /* default: standard error */
     void *log_user;
     uint32_t flags; /* enum svmx_open_flags */
     uint32_t reserved;
@@ -549,7 +552,7 @@ struct svmx_options {
     const char *profile;
 
     /* SUPERVM_TIMEOUT_MIN_MS: once it is known what such launches take, a device has 8 times what 99 % of them took, at least
-     * this and at most timeout_ms; default 50. As large as timeout_ms: every launch has timeout_ms. */
+     * this and at most what timeout_ms gives; default 50. As large as timeout_ms: every launch has what that gives. */
     uint32_t timeout_min_ms;
     uint32_t debug; /* SUPERVM_DEBUG: 1: the log gets the way of every launch, whatever log_level is; default 0 */
 

@@ -284,7 +284,8 @@ static ze_result_t append_all(struct target *to, const struct svmx_command_list 
 static ze_result_t take_back(struct target *to, ze_result_t why) {
     struct lz_device *device = to->device;
     lz_note(device, why);
-    for (uint32_t i = 0; to->slot->event_count && device->in_order && i < LZ_ENGINES; i++)
+    for (uint32_t i = 0; to->slot->event_count && device->in_order && i < LZ_ENGINES && !atomic_load(&device->lost);
+         i++)
         if ((to->spreads || to->engine == &device->engines[i]) && device->engines[i].list) {
             const ze_result_t ended =
                 device->backend->newer.list_synchronize(device->engines[i].list, device->patience_ns);

@@ -19,7 +19,8 @@
 #include <stdint.h>
 #include <svmx/plugin.h>
 
-/* Computes the units [first, end) of a dispatch. What it stores past the caches other threads see behind a fence: the pool's. */
+/* Computes the units [first, end) of a dispatch. What it stores past the caches (SIMD_FAR_BYTES and more) other threads see behind a
+ * fence: the pool's, which has every launch of that size. */
 typedef void (*simd_run_fn)(const struct svmx_dispatch *dispatch, uint64_t first, uint64_t end);
 
 /* Combines what run left in the scratch of the tasks [first, end), once all their units are done. */

@@ -33,8 +33,20 @@ static void bytes_count(struct trial *trial, const struct svmx_example *example)
     }
 }
 
+/* The same task in memory of its own: the outputs of the run stay its own, also for the hash. */
+static enum cli_exit shadow_add(struct trial *trial, uint32_t i) {
+    struct svmx_example *example = &trial->shadows[i];
+    enum svmx_status status =
+        svmx_example_create(trial->run->session.executor, trial->run->op.id, trial->size, trial->seed + i, example);
+    if (status != SVMX_OK) return example_failed(trial, status);
+    trial->shadows_made++;
+    status = svmx_batch_add(trial->shadow, trial->run->op.id, example->args, example->arg_count);
+    return status == SVMX_OK ? CLI_OK : cli_session_failed("svmx_batch_add", status, svmx_batch_error(trial->shadow));
+}
+
 static enum cli_exit tasks_make(struct trial *trial) {
     trial->examples = cli_grow(NULL, trial->tasks, sizeof *trial->examples);
+    if (trial->shadow) trial->shadows = cli_grow(NULL, trial->tasks, sizeof *trial->shadows);
     for (uint32_t i = 0; i < trial->tasks; i++) {
         struct svmx_example *example = &trial->examples[i];
         enum svmx_status status =
@@ -43,9 +55,9 @@ static enum cli_exit tasks_make(struct trial *trial) {
         trial->made++;
         bytes_count(trial, example);
         status = svmx_batch_add(trial->batch, trial->run->op.id, example->args, example->arg_count);
-        if (status == SVMX_OK && trial->shadow)
-            status = svmx_batch_add(trial->shadow, trial->run->op.id, example->args, example->arg_count);
         if (status != SVMX_OK) return cli_session_failed("svmx_batch_add", status, svmx_batch_error(trial->batch));
+        const enum cli_exit code = trial->shadow ? shadow_add(trial, i) : CLI_OK;
+        if (code != CLI_OK) return code;
     }
     return CLI_OK;
 }
@@ -141,7 +153,9 @@ static void trial_free(struct trial *trial) {
     svmx_batch_destroy(trial->batch);
     svmx_batch_destroy(trial->shadow);
     for (uint32_t i = 0; i < trial->made; i++) svmx_example_destroy(&trial->examples[i]);
+    for (uint32_t i = 0; i < trial->shadows_made; i++) svmx_example_destroy(&trial->shadows[i]);
     free(trial->examples);
+    free(trial->shadows);
     free(trial->times_ns);
 }
 

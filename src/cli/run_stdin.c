@@ -172,7 +172,8 @@ static enum cli_exit chunk_run(struct stream *stream) {
     size_t added;
     if (lines == 0) return CLI_OK;
     enum svmx_status status = tasks_add(stream, &added);
-    if (status == SVMX_ERR_ARGUMENT && cli_items_tasks(&stream->items) == lines) return task_refused(stream, added);
+    const bool refused = status == SVMX_ERR_ARGUMENT || status == SVMX_ERR_OVERFLOW;
+    if (refused && cli_items_tasks(&stream->items) == lines) return task_refused(stream, added);
     if (status != SVMX_OK) return chunk_failed(stream, lines, status);
     enum cli_exit code = batch_run(stream, lines);
     cli_items_clear(&stream->items);

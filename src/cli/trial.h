@@ -14,6 +14,8 @@ struct trial {
     uint32_t tasks, repeat;
     struct svmx_example *examples; /* `made` of them */
     uint32_t made;
+    struct svmx_example *shadows; /* for --shadow, `shadows_made` of the same in other memory */
+    uint32_t shadows_made;
     svmx_batch_t *batch;
     svmx_batch_t *shadow;         /* the same tasks once more, for --shadow; else NULL */
     uint64_t bytes_in, bytes_out; /* of all tasks, as named by the arguments */

@@ -270,6 +270,7 @@ struct svmx_batch {
     struct svmx_batch *next_in_list;  /* of those that name buffers (order.h), under whose lock is: */
     uint32_t waits_for;               /* so many of them, submitted before; */
     bool waits_here;                  /* in the thread that runs it */
+    uint64_t named, written;          /* marks of its buffers, and of those that it writes */
     struct svmx_batch *next_to_start; /* whoever ended the last of these has it, and starts it */
     atomic_bool answered;             /* every part has its results: receipts may be read */
     atomic_bool failed;     /* a part has no results: no memory for those that are left to the library, or the policy */

@@ -134,15 +134,17 @@ bool svmx__heap_drop(struct svmx__part *part) {
 }
 
 /* A new memory in which nothing lies; what is used again finds its place again. As large as a window of such stretches needs, and
- * for as many buffers again, if there is memory for that. */
+ * for as many buffers again, if there is memory for that and it is no more than a quarter of the device's. */
 static enum svmx_status make_heap(struct svmx__part *head, uint64_t buffer_bytes, uint64_t behind_bytes) {
     struct svmx__heap *heap = &head->life->heap;
     const uint32_t usage =
         SVMX_USAGE_KERNEL_READ | SVMX_USAGE_KERNEL_WRITE | SVMX_USAGE_COPY_SOURCE | SVMX_USAGE_COPY_TARGET;
+    const uint64_t wanted = 2 * buffer_bytes + head->device->window.depth * behind_bytes;
+    const uint64_t most = head->device->info.memory_bytes / 4;
     svmx__heap_end(head->life);
-    enum svmx_status status =
-        svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage,
-                              2 * buffer_bytes + head->device->window.depth * behind_bytes, &heap->memory);
+    enum svmx_status status = SVMX_ERR_MEMORY;
+    if (!most || wanted <= most)
+        status = svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage, wanted, &heap->memory);
     if (status == SVMX_ERR_MEMORY)
         status = svmx__staging_acquire(&head->life->pool, SVMX_MEMORY_DEVICE, usage, buffer_bytes + behind_bytes,
                                        &heap->memory);
@@ -202,6 +204,12 @@ enum svmx_status svmx__heap_place(struct svmx__part *head, uint64_t behind_bytes
         if (status != SVMX_OK) batch->uses[i].resident = batch->uses[i].upload = false;
     }
     return status;
+}
+
+bool svmx__has_residents(const struct svmx_batch *batch) {
+    for (uint32_t i = 0; i < batch->use_count; i++)
+        if (batch->uses[i].resident) return true;
+    return false;
 }
 
 void svmx__heap_forget(const struct svmx__part *head) {

@@ -75,6 +75,8 @@ bool svmx__use_is_good(const struct svmx__use *use, uint32_t device, uint64_t ge
  * uploaded. *at: where those bytes begin. BUSY: there is no room beside the stretches under way. MEMORY. Nothing is resident
  * after an error. By the submitter. */
 enum svmx_status svmx__heap_place(struct svmx__part *head, uint64_t behind_bytes, uint64_t *at);
+/* Has the stretch at hand of a batch buffers in the heap, and its memory there with them? */
+bool svmx__has_residents(const struct svmx_batch *batch);
 /* A stretch failed: what it had in the heap is not to be relied on. */
 void svmx__heap_forget(const struct svmx__part *head);
 /* Gives the heap of a part's life back, for want of memory: what lies there is on the host, and is uploaded again when it is

@@ -111,9 +111,9 @@ void svmx__choose(struct svmx__choices *choices, const struct svmx__question *qu
     if (!svmx__choose_settled(choices, question, answer)) weigh(choices, question, answer);
 }
 
-void svmx__charge(struct svmx__choices *choices, const struct svmx__answer *answer) {
-    if (answer->expected_ns > 0)
-        add(&choices->backlog_ns[choices->queue[answer->device]], (uint64_t)answer->expected_ns);
+void svmx__charge(struct svmx__choices *choices, struct svmx__answer *answer) {
+    answer->charged = answer->expected_ns > 0;
+    if (answer->charged) add(&choices->backlog_ns[choices->queue[answer->device]], (uint64_t)answer->expected_ns);
 }
 
 void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *answer) {
@@ -123,7 +123,7 @@ void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *an
 
 /* It is no longer what its device has still to do. */
 static void leave_backlog(struct svmx__choices *choices, const struct svmx__answer *answer) {
-    if (answer->expected_ns > 0)
+    if (answer->charged)
         atomic_fetch_sub_explicit(&choices->backlog_ns[choices->queue[answer->device]], (uint64_t)answer->expected_ns,
                                   memory_order_relaxed);
 }

@@ -81,6 +81,7 @@ struct svmx__answer {
     uint16_t setup, transfer;    /* of that, as in a price */
     float incumbent_ns;          /* what the incumbent would take; of a probe */
     float reserved_ns;           /* of the time for trying; of a probe */
+    bool charged;                /* it is in the backlog of the device */
     uint32_t waiting;            /* bit d: device d had work before this, ... */
     float wait_ns[SVMX__ROUTED]; /* ... so much; set where the bit is */
 };
@@ -106,6 +107,7 @@ static inline void svmx__answer_set(struct svmx__answer *answer, uint32_t device
     answer->why = why;
     svmx__answer_expect(answer, price);
     answer->incumbent_ns = answer->reserved_ns = 0;
+    answer->charged = false;
     answer->waiting = 0;
 }
 
@@ -115,11 +117,11 @@ static inline float svmx__backlog_ns(const struct svmx__choices *choices, uint32
     return ns ? (float)(int64_t)ns : 0; /* mostly none: a branch is free, making a float takes 2 ns */
 }
 
-/* Answers. svmx__charge or svmx__unchoose must follow, once. */
+/* Answers. svmx__charge or svmx__unchoose must follow, once; the first may be left out of what is over at once. */
 void svmx__choose(struct svmx__choices *choices, const struct svmx__question *question, struct svmx__answer *answer);
 
 /* The answer is followed: adds what is expected to the backlog of the device. svmx__told must follow, once. */
-void svmx__charge(struct svmx__choices *choices, const struct svmx__answer *answer);
+void svmx__charge(struct svmx__choices *choices, struct svmx__answer *answer);
 
 /* Takes an answer back that is not followed: instead of svmx__charge. */
 void svmx__unchoose(struct svmx__choices *choices, const struct svmx__answer *answer);

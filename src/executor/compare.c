@@ -64,13 +64,13 @@ static bool shadow_make(const struct svmx__part *part, struct shadow *shadow) {
 
 /* ---- the second run ---------------------------------------------------------------------------------------------- */
 
-/* Who computes in the calling thread, is of another backend, and is beyond doubt. */
+/* Who computes in the calling thread and calls no driver there, is of another backend, and is beyond doubt. */
 static struct svmx__device *witness_for(const struct svmx__part *part) {
     struct svmx_executor *executor = part->device->executor;
     for (uint32_t i = 0; i < executor->device_count; i++) {
         struct svmx__device *device = &executor->devices[i];
-        if (device->backend != part->device->backend && device->inline_ && !svmx__health_is_watched(&device->health) &&
-            svmx__device_serves(device, part->op->id))
+        if (device->backend != part->device->backend && device->inline_ && device->host_memory &&
+            !svmx__health_is_watched(&device->health) && svmx__device_serves(device, part->op->id))
             return device;
     }
     return svmx__reference_of(executor);

@@ -2,8 +2,8 @@
  * deadline.c: how long a device may take for a launch.
  *
  *   the batch says (svmx_batch_set_timeout)        that
- *   such launches were measured                    8 times what 99 % of them took, from timeout_min_ms to timeout_ms
- *   else                                           timeout_ms
+ *   such launches were measured                    8 times what 99 % of them took, from timeout_min_ms to the most
+ *   else                                           the most: timeout_ms, or that for each 100 ms
  *   a stretch                                      the sum of what its launches may take
  *
  * timeout_ms is meant for a submission of 100 ms at most. What is expected to take longer and is a submission all the same, since
@@ -11,7 +11,7 @@
  *
  * The clock starts when the work is handed to the device: it has reached the head of the queue by then, so that a batch
  * does not pay for those before it. A driver that computes on the host's cores, and any device while something else wants
- * these cores, has timeout_ms: there it is the scheduler that decides when a launch ends. Called by collect.c.
+ * these cores, has the most: there it is the scheduler that decides when a launch ends. Called by collect.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -165,6 +165,8 @@ static void share(const struct svmx__part *whole, struct svmx__part *part, bool 
     part->ahead_ns = is_first ? whole->ahead_ns : 0;
     part->compared = whole->compared;
     part->compare_ns = is_first ? whole->compare_ns : 0;
+    part->shadow = whole->shadow;
+    part->shadow_ns = is_first ? whole->shadow_ns : 0;
 }
 
 void svmx__gather_share(struct svmx__gather *gather) {

@@ -30,7 +30,8 @@ static struct svmx__binary_key key_of(const struct svmx__device *device, const s
     /* 0 for built-in ones: their code goes with the plugin's version */
     const uint64_t source = (text * 31 + module) * 31 + forced;
     return (struct svmx__binary_key){.kind = kind,
-                                     .labels = device->info.flags & (SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_TEST),
+                                     .labels = device->info.flags &
+                                               (SVMX_DEVICE_HOST_MEMORY | SVMX_DEVICE_SHARES_CORES | SVMX_DEVICE_TEST),
                                      .abi_major = plugin->abi_major,
                                      .abi_minor = plugin->abi_minor,
                                      .variant = variant,

@@ -29,9 +29,14 @@ struct svmx__order {
 void svmx__order_init(struct svmx__order *order);
 void svmx__order_fini(struct svmx__order *order);
 
-/* A batch that names buffers was submitted. true: it may start; false: svmx__order_leave of another one will say when. With
- * `here` the caller waits for that itself, and the answer is always true. */
-bool svmx__order_join(struct svmx_batch *batch, bool here);
+enum svmx__turn {
+    SVMX__TURN_STARTS,
+    SVMX__TURN_WAITS, /* svmx__order_leave of another one will say when it starts */
+    SVMX__TURN_HANGS  /* it did not join: a thread of the library would have to wait, maybe for itself */
+};
+
+/* A batch that names buffers was submitted. With `here` the caller waits until it starts, and never hears WAITS. */
+enum svmx__turn svmx__order_join(struct svmx_batch *batch, bool here);
 
 /* A batch that joined is over. Returns those that may start now, linked by `next_to_start`, the oldest first; NULL: nobody. Who
  * waits in svmx__order_join is woken and not among them. */

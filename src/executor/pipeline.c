@@ -31,6 +31,8 @@
 #define LOOK_MIN_NS UINT64_C(200000)
 #define LOOK_MAX_NS UINT64_C(2000000)
 
+enum { BRIEF_NS = 5000 };
+
 #define CLOSED "the executor was closed"
 
 /* The part has no results: then the batch fails as a whole. */
@@ -228,9 +230,11 @@ static bool was_last(struct svmx_batch *batch) {
            atomic_fetch_sub_explicit(&batch->parts_left, 1, memory_order_acq_rel) == 1;
 }
 
-/* From now on it is part of what its device has still to do; learn takes it out again. */
-static void charge(const struct svmx__part *part) {
-    if (part->chosen) svmx__charge(&part->batch->executor->choices, &part->answer);
+/* From now on it is part of what its device has still to do; learn takes it out again. Not what this thread is done with before
+ * somebody else could mind. */
+static void charge(struct svmx__part *part, bool here) {
+    const bool is_brief = here && part->device->inline_ && part->answer.expected_ns < BRIEF_NS;
+    if (part->chosen && !is_brief) svmx__charge(&part->batch->executor->choices, &part->answer);
 }
 
 static void forsake(struct svmx__work *work);
@@ -252,7 +256,7 @@ static uint32_t cut(struct svmx_batch *batch, uint32_t at) {
 }
 
 /* Returns how many parts are to be sent; *chunks: how many go with shares of cuts. */
-static uint32_t route_level(struct svmx_batch *batch, uint32_t *chunks) {
+static uint32_t route_level(struct svmx_batch *batch, bool here, uint32_t *chunks) {
     uint32_t count = 0;
     const uint32_t parts = batch->part_count; /* chunks are behind them, and routed already */
     svmx__results_resolve(batch);
@@ -263,7 +267,7 @@ static uint32_t route_level(struct svmx_batch *batch, uint32_t *chunks) {
         batch->commands_left = false;
     }
     if (svmx__stretch_join(batch)) {
-        charge(&batch->parts[batch->by_level[batch->level_start[batch->level]]]);
+        charge(&batch->parts[batch->by_level[batch->level_start[batch->level]]], here);
         atomic_store_explicit(&batch->parts_left, 1, memory_order_relaxed);
         return 1;
     }
@@ -275,7 +279,7 @@ static uint32_t route_level(struct svmx_batch *batch, uint32_t *chunks) {
         *chunks += made;
         if (made) continue;
         count++;
-        charge(&batch->parts[i]);
+        charge(&batch->parts[i], here);
     }
     atomic_store_explicit(&batch->parts_left, count + *chunks, memory_order_relaxed);
     return count;
@@ -298,7 +302,7 @@ static void send(struct svmx__part *part) {
  * queue, so nothing of it is touched after that: `left` counts what is still ours.
  */
 static bool start_level(struct svmx_batch *batch, bool here) {
-    uint32_t chunks = 0, left = route_level(batch, &chunks), local = 0;
+    uint32_t chunks = 0, left = route_level(batch, here, &chunks), local = 0;
     if (left + chunks == 0) return true; /* all of it went with levels before */
     for (uint32_t i = 0; left > local; i++) {
         struct svmx__part *part = &batch->parts[i];
@@ -566,7 +570,14 @@ static enum svmx_status enter(svmx_batch_t *batch, bool here, uint32_t flags) {
     batch->level = 0;
     batch->in_order = (flags & SVMX_SUBMIT_IN_ORDER) != 0;
     if (batch->in_order) svmx__join_order(batch);
-    if (!batch->use_count || svmx__order_join(batch, here)) begin(batch, here);
+    const enum svmx__turn turn = batch->use_count ? svmx__order_join(batch, here) : SVMX__TURN_STARTS;
+    if (turn == SVMX__TURN_HANGS) {
+        svmx__submit_undo(batch);
+        return svmx__fail(
+            &batch->error, SVMX_ERR_STATE,
+            "svmx_run in a callback would wait for a batch that names the same buffer: submit it instead");
+    }
+    if (turn == SVMX__TURN_STARTS) begin(batch, here);
     return SVMX_OK;
 }
 

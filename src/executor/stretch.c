@@ -34,31 +34,30 @@ static bool note_view(void *user, struct svmx__part *part, uint32_t number, uint
     return true;
 }
 
-/* Which buffers the stretch keeps on the device: none where it uses staging memory in place. */
-static void choose_buffers(struct svmx__part *head) {
-    struct svmx_batch *batch = head->batch;
+/* What they say is of the stretch before. */
+static void forget_uses(struct svmx_batch *batch) {
     for (uint32_t i = 0; i < batch->use_count; i++) {
         struct svmx__use *use = &batch->uses[i];
         use->resident = use->upload = false;
         use->written = 0;
         use->written_bytes = use->read = 0;
     }
+}
+
+/* Which buffers the stretch keeps on the device: none where it uses staging memory in place. */
+static void choose_buffers(struct svmx__part *head) {
+    struct svmx_batch *batch = head->batch;
     uint64_t alignment = svmx__stretch_alignment(head);
     if (batch->use_count && !svmx__stretch_shares(head)) (void)svmx__stretch_visit(batch, note_view, &alignment);
 }
 
-static bool has_buffers(const struct svmx_batch *batch) {
-    for (uint32_t i = 0; i < batch->use_count; i++)
-        if (batch->uses[i].resident) return true;
-    return false;
-}
-
-/* All of it went well: what was written is in the copies too. A copy that misses what another part wrote is not good. */
+/* All of it went well: what it uploaded and wrote is in the copies. A copy that misses what another part wrote is not good, and of
+ * one that it only read others may know better. */
 static void settle_buffers(const struct svmx__part *head) {
     const struct svmx_batch *batch = head->batch;
     for (uint32_t i = 0; i < batch->use_count; i++) {
         const struct svmx__use *use = &batch->uses[i];
-        if (use->resident && use->written == use->writes)
+        if (use->resident && (use->upload || use->written) && use->written == use->writes)
             atomic_store_explicit(&use->buffer->copies[head->device->id].version, use->after, memory_order_relaxed);
     }
 }
@@ -89,7 +88,7 @@ enum {
 static enum svmx_status place_in_heap(struct svmx__part *head) {
     struct svmx__stretch *stretch = &head->batch->stretch;
     stretch->base = stretch->upload_bytes = 0;
-    if (!has_buffers(head->batch)) return SVMX_OK;
+    if (!svmx__has_residents(head->batch)) return SVMX_OK;
     const enum svmx_status status = svmx__heap_place(head, stretch->arena_bytes, &stretch->base);
     if (status == SVMX_OK) return SVMX_OK;
     stretch->base = 0;
@@ -110,7 +109,7 @@ static enum svmx_status acquire_all(struct svmx__part *head, uint64_t scratch_by
     struct svmx__stretch *stretch = &batch->stretch;
     enum svmx_status status = place_in_heap(head);
     if (status != SVMX_OK) return status;
-    const bool in_heap = has_buffers(batch);
+    const bool in_heap = svmx__has_residents(batch);
     for (uint32_t i = 0; i < batch->use_count; i++)
         if (batch->uses[i].upload)
             stretch->upload_bytes += svmx__align(batch->uses[i].buffer->bytes, stretch->alignment);
@@ -181,6 +180,7 @@ static enum svmx_status stage_all(struct svmx__part *head, struct svmx__commands
     head->staging_in = head->staging_out = head->inputs = head->outputs = head->scratch = NULL;
     head->block = NULL;
     head->dispatch_ns = 0;
+    forget_uses(head->batch);
     enum svmx_status status = prepare_all(head, &scratch_bytes);
     if (status != SVMX_OK) return status;
     choose_buffers(head);

@@ -65,7 +65,8 @@ static struct svmx__part *part_at(struct svmx_batch *batch, uint32_t position) {
 
 /* A stretch so far. */
 struct sum {
-    double compute_ns, setup_ns;        /* the first also where it is not weighed, as far as it is known */
+    double compute_ns, setup_ns;
+    double long_ns; /* what it computes for, also where it is not weighed, as far as that is known */
     double transfer_ns, transfer_bytes; /* of its parts by themselves: what a byte takes */
     double apart_ns;
     bool elsewhere;          /* some part would go to another device by itself */
@@ -148,11 +149,11 @@ static bool weigh_part(struct sum *sum, const struct svmx__part *part, uint32_t 
     return true;
 }
 
-/* Of one that is not weighed, what it computes for. */
+/* What it computes for, by itself. */
 static void expect_part(struct sum *sum, const struct svmx__part *part, uint32_t device) {
     struct svmx__cost cost;
     svmx__model_cost(&part->batch->executor->model, part->op->id, device, &part->question.load, &cost);
-    if (cost.kind != SVMX__GUESSED) sum->compute_ns += cost.compute_ns;
+    if (cost.kind != SVMX__GUESSED) sum->long_ns += cost.compute_ns;
 }
 
 /* What is read of buffers that are there already. */
@@ -203,12 +204,11 @@ static bool add_level(struct svmx_batch *batch, uint32_t level, bool is_free, st
         if (!may_have(part, device) || is_left_to(part, device) != is_free) return false;
         const bool ready = svmx__route_is_ready(executor, part->op->id, part->bucket, device);
         if (is_free ? !ready : !weigh_part(sum, part, device)) return false;
-        if (is_free) expect_part(sum, part, device);
+        expect_part(sum, part, device);
         offer->ready = offer->ready && ready;
         count_bytes(sum, part, level == batch->level);
     }
-    const bool is_long =
-        level > batch->level && sum->compute_ns > SVMX__SUBMISSION_NS; /* more levels, more submissions */
+    const bool is_long = level > batch->level && sum->long_ns > SVMX__SUBMISSION_NS; /* more levels, more submissions */
     return !is_long && (!most || sum->arena_bytes < most / 2);
 }
 

@@ -26,8 +26,8 @@ bool svmx__window_takes(const struct svmx__part *part) {
 
 /* ---- buffers ----------------------------------------------------------------------------------------------------- */
 
-/* Does it compute in the heap of the device? */
-static bool is_in_heap(const struct svmx__part *part) { return part->stretched && part->batch->use_count; }
+/* Does it compute in the heap of the device? Of one that was staged. */
+static bool is_in_heap(const struct svmx__part *part) { return part->stretched && svmx__has_residents(part->batch); }
 
 bool svmx__window_is_in_heap(const struct svmx__device *device) {
     for (uint32_t i = 0; i < device->window.count; i++)
@@ -48,7 +48,7 @@ void svmx__window_heap_span(const struct svmx__device *device, uint64_t *low, ui
 /* Does one under way upload a buffer that this one names? Until it is collected that is not there. */
 static bool waits_for_upload(const struct svmx__part *part, const struct svmx__part *under_way) {
     const struct svmx_batch *batch = part->batch, *other = under_way->batch;
-    if (!is_in_heap(part) || !is_in_heap(under_way)) return false;
+    if (!part->stretched || !is_in_heap(under_way)) return false;
     for (uint32_t i = 0; i < batch->use_count; i++)
         for (uint32_t k = 0; k < other->use_count; k++)
             if (other->uses[k].upload && other->uses[k].buffer == batch->uses[i].buffer) return true;

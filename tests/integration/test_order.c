@@ -204,3 +204,37 @@ Test(order, a_failure_keeps_nobody_back) {
     svmx_close(executor);
     expect_all_returned();
 }
+
+/* ---- callbacks ---- */
+
+static svmx_batch_t *inner;
+static enum svmx_status inner_status;
+
+static void run_inner(svmx_batch_t *batch, enum svmx_status status, void *user) {
+    (void)batch, (void)status, (void)user;
+    inner_status = svmx_run(inner);
+}
+
+/* The submitter calls back, and the batch that would be waited for is in its queue: it is refused, and nobody waits for ever. */
+Test(order, run_in_a_callback_does_not_wait_for_its_own_thread) {
+    fake_start();
+    svmx_executor_t *executor = open_order();
+    svmx_buffer_t *x = buffer_of(executor, a), *y = buffer_of(executor, NULL), *z = buffer_of(executor, a);
+    fake_gate(true);
+    batches[0] = sum(executor, y, x, false);
+    batches[1] = sum(executor, z, x, false);
+    inner = sum(executor, y, z, true); /* reads what the second writes */
+    cr_assert_eq(svmx_batch_on_done(batches[0], run_inner, NULL), SVMX_OK);
+    for (int i = 0; i < 2; i++) cr_assert_eq(svmx_submit(batches[i], 0), SVMX_OK);
+    fake_gate(false);
+    for (int i = 0; i < 2; i++) cr_assert_eq(svmx_wait(batches[i], UINT64_MAX), SVMX_OK);
+    cr_assert_eq(inner_status, SVMX_ERR_STATE);
+    cr_assert_not_null(strstr(svmx_batch_error(inner), "callback"));
+    cr_assert_eq(svmx_run(inner), SVMX_OK, "it is as it was");
+    expect_times(y, 3);
+    for (int i = 0; i < 2; i++) svmx_batch_destroy(batches[i]);
+    svmx_batch_destroy(inner);
+    svmx_buffer_destroy(x), svmx_buffer_destroy(y), svmx_buffer_destroy(z);
+    svmx_close(executor);
+    expect_all_returned();
+}

@@ -239,6 +239,7 @@ static uint64_t backlog_of(uint32_t device) { return atomic_load(&executor->choi
 
 Test(policies, a_cancelled_batch_is_nobodys_backlog) {
     open_with("auto");
+    executor->devices[FAKE].window.depth = 1; /* what comes second stays in the queue */
     takes(FAKE, 1);
     takes(SIMD, 10);
     svmx_batch_t *ahead = keep_busy();
