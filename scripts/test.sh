@@ -117,7 +117,7 @@ check() {
         return
     fi
     forget_failures "$name"
-    say "$name: make check"
+    say "$name: make check (the suites as they end: build/$name/check-output.log)"
     beside "$name"
     # RECHECK_LOGS: leave the logs of suites for which nothing changed
     without=

@@ -262,7 +262,7 @@ const struct cli_command cli_explain = {
     .operands = "OPERATION SIZE",
     .summary = "where a task of that size would go, and why",
     .details = "Every device with what it is expected to take for one task of SIZE units, the winner first;\n"
-               "setup, transfer and compute are its parts. It is known from samples of this size, from other\n"
+               "setup, transfer and compute are medians, each by itself. It is known from samples of this size, from other\n"
                "sizes, or is a guess from the device's numbers and what the CPU takes. A device of which only\n"
                "a guess is known is not chosen but tried, with real work, now and then. Nothing is run here:\n"
                "what is known comes from the profile (SUPERVM_PROFILE).\n",

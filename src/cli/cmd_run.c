@@ -33,6 +33,7 @@ static const struct cli_option run_options[RUN_OPTION_COUNT] = {
                   .maximum = UINT64_MAX,
                   .standard = "1",
                   .help = "of the made-up data; task i has seed S + i"},
+    [RUN_HASH] = {.name = "hash", .help = "receipts have a hash of the results, for --receipt; takes a reading of them"},
     [RUN_SHADOW] = {.name = "shadow",
                     .help = "after each run the same on the other side, CPU or device, for --receipt:\n"
                             "svmx replay then knows what the better one would have taken"},
@@ -51,8 +52,9 @@ static enum cli_exit options_check(const struct cli_args *args) {
             return cli_args_refuse(args->command, "--%s is for made-up data and does not go with --stdin",
                                    run_options[i].name);
     const char *receipt = args->own[RUN_RECEIPT].text;
-    if (args->own[RUN_SHADOW].given && !receipt)
-        return cli_args_refuse(args->command, "--shadow is for a log: give --receipt FILE, too");
+    for (unsigned i = RUN_HASH; i <= RUN_SHADOW && !receipt; i++)
+        if (args->own[i].given)
+            return cli_args_refuse(args->command, "--%s is for a log: give --receipt FILE, too", run_options[i].name);
     const bool both = receipt && strcmp(receipt, "-") == 0;
     if (both && (args->own[RUN_STDIN].given || cli_args_json(args)))
         return cli_args_refuse(args->command, "--receipt - would mix with the results: give a file");

@@ -132,7 +132,7 @@ static void find_crossings(struct curves *curves) {
 enum cli_exit curves_make(struct curves *curves, const struct profile_view *view, uint64_t work) {
     *curves = (struct curves){.view = view};
     if (!view->cell_count) {
-        cli_error("nothing was measured yet: there is nothing to plot");
+        cli_error("nothing was measured yet, so there is nothing to plot; svmx run and svmx stats measure");
         return CLI_BAD_INPUT;
     }
     curves->op = view->cells[0].entry.op;

@@ -142,6 +142,7 @@ static enum cli_exit trial_run(struct trial *trial) {
     enum svmx_status status = svmx_batch_create(trial->run->session.executor, &trial->batch);
     if (status == SVMX_OK && trial->run->args->own[RUN_SHADOW].given)
         status = svmx_batch_create(trial->run->session.executor, &trial->shadow);
+    if (status == SVMX_OK) status = svmx_batch_set_hash(trial->batch, trial->run->args->own[RUN_HASH].given);
     if (status != SVMX_OK) return cli_session_failed("svmx_batch_create", status, "");
     enum cli_exit code = tasks_make(trial);
     if (code == CLI_OK) code = runs_time(trial);

@@ -45,7 +45,8 @@ const struct cli_option scan_options[SCAN_OPTION_COUNT] = {
                     .number = true,
                     .maximum = 86400,
                     .standard = "10",
-                    .help = "sizes whose row would take more than S seconds are left out; 0: none is"},
+                    .help = "sizes whose row would take more than S seconds, by what the size before\n"
+                            "took, are left out; 0: none is"},
     [SCAN_OUTPUT] = {.name = "output",
                      .value = "FILE",
                      .standard = "threshold-scan.csv",

@@ -74,6 +74,12 @@ exits 0 && err_empty && out_has 'sha256: a task of 1,000 messages' && out_has 'N
     out_has 'Crossover: none'
 verdict "explain with the reference code alone" $?
 if [ $simd ]; then
+    for device in none simd; do
+        call run keccak256 --size 100 --repeat 1 --hash --device $device --receipt "$work/hash-$device.log"
+        grep -o '"result_hash":"[0-9a-f]*"' "$work/hash-$device.log" | sort -u >"$work/hash-$device"
+    done
+    [ "$(wc -l <"$work/hash-none")" = 1 ] && ! grep -q '"0*"' "$work/hash-none" && cmp -s "$work/hash-none" "$work/hash-simd"
+    verdict "run --hash: receipts of any device have the same" $?
     call explain sha256 64K --device simd
     exits 0 && err_empty && out_matches '^  VERDICT +EXPECTED +SETUP +TRANSFER +COMPUTE' &&
         out_matches '^  CHOSEN .* a guess +simd: ' && out_has 'Nothing of this operation was measured yet'
@@ -83,7 +89,7 @@ if [ $simd ]; then
     and [(c['backend'], c['verdict'], c['known'], c['samples']) for c in d['candidates']] == [('simd', 'chosen', 'guessed', 0)]
     and d['candidates'][0]['expected_ns'] > 0"
 else
-    skip "explain" "no simd backend" 2
+    skip "run --hash, explain" "no simd backend" 3
 fi
 
 echo "# bandwidth"
@@ -156,6 +162,7 @@ json "replay --json" 0 "d['lines'] == d['batches'] == d['forced'] == 5 and d['ba
 
 echo "# replay of shadow runs"
 refused 2 "--shadow is for a log: give --receipt FILE, too" run sha256 --shadow
+refused 2 "--hash is for a log: give --receipt FILE, too" run sha256 --hash
 refused 2 "--shadow is for made-up data" run sha256 --stdin --shadow --receipt "$work/none.log"
 call run sum_f32 --size 2K --device none --shadow --receipt "$work/none.log"
 exits 4 && err_has '--shadow' && err_has 'the policy is gpu'
