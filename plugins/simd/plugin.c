@@ -87,8 +87,9 @@ static enum svmx_status variant_choose(const struct svmx_host *host, uint32_t fe
     }
     char available[64], text[192];
     simd_variant_list(features, available, sizeof available);
-    snprintf(text, sizeof text, "no variant \"%.32s\" on this machine (SUPERVM_VARIANT, options.variant); available: %s",
-             wanted, available);
+    snprintf(text, sizeof text,
+             "no variant \"%.32s\" on this machine (SUPERVM_VARIANT, options.variant); available: %s", wanted,
+             available);
     host->log(host, SVMX_LOG_ERROR, text);
     return SVMX_ERR_ARGUMENT;
 }

@@ -261,11 +261,12 @@ const struct cli_command cli_explain = {
     .name = "explain",
     .operands = "OPERATION SIZE",
     .summary = "where a task of that size would go, and why",
-    .details = "Every device with what it is expected to take for one task of SIZE units, the winner first;\n"
-               "setup, transfer and compute are medians, each by itself. It is known from samples of this size, from other\n"
-               "sizes, or is a guess from the device's numbers and what the CPU takes. A device of which only\n"
-               "a guess is known is not chosen but tried, with real work, now and then. Nothing is run here:\n"
-               "what is known comes from the profile (SUPERVM_PROFILE).\n",
+    .details =
+        "Every device with what it is expected to take for one task of SIZE units, the winner first;\n"
+        "setup, transfer and compute are medians, each by itself. It is known from samples of this size, from other\n"
+        "sizes, or is a guess from the device's numbers and what the CPU takes. A device of which only\n"
+        "a guess is known is not chosen but tried, with real work, now and then. Nothing is run here:\n"
+        "what is known comes from the profile (SUPERVM_PROFILE).\n",
     .operand_min = 2,
     .operand_max = 2,
     .executor = true,

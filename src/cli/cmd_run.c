@@ -33,7 +33,8 @@ static const struct cli_option run_options[RUN_OPTION_COUNT] = {
                   .maximum = UINT64_MAX,
                   .standard = "1",
                   .help = "of the made-up data; task i has seed S + i"},
-    [RUN_HASH] = {.name = "hash", .help = "receipts have a hash of the results, for --receipt; takes a reading of them"},
+    [RUN_HASH] = {.name = "hash",
+                  .help = "receipts have a hash of the results, for --receipt; takes a reading of them"},
     [RUN_SHADOW] = {.name = "shadow",
                     .help = "after each run the same on the other side, CPU or device, for --receipt:\n"
                             "svmx replay then knows what the better one would have taken"},

@@ -17,7 +17,18 @@
 #include <stdio.h>
 
 /* Options of `run`, in the order of its table. */
-enum { RUN_SIZE, RUN_TASKS, RUN_REPEAT, RUN_SEED, RUN_HASH, RUN_SHADOW, RUN_STDIN, RUN_QUIET, RUN_RECEIPT, RUN_OPTION_COUNT };
+enum {
+    RUN_SIZE,
+    RUN_TASKS,
+    RUN_REPEAT,
+    RUN_SEED,
+    RUN_HASH,
+    RUN_SHADOW,
+    RUN_STDIN,
+    RUN_QUIET,
+    RUN_RECEIPT,
+    RUN_OPTION_COUNT
+};
 
 struct run {
     struct cli_session session;

@@ -111,9 +111,10 @@ static enum svmx_status describe(struct hosted *hosted, struct svmx__wire *answe
             return SVMX_OK;
         }
         if (info.flags & SVMX_DEVICE_HOST_MEMORY)
-            return svmx__host_fail(hosted, SVMX_ERR_ARGUMENT,
-                                   "cannot be isolated: it works in the caller's memory, which is in another process; take it "
-                                   "out of SUPERVM_ISOLATE");
+            return svmx__host_fail(
+                hosted, SVMX_ERR_ARGUMENT,
+                "cannot be isolated: it works in the caller's memory, which is in another process; take it "
+                "out of SUPERVM_ISOLATE");
         if (!note_flags(hosted, info.flags)) return svmx__host_fail(hosted, SVMX_ERR_MEMORY, "no memory for devices");
         svmx__wire_put_bytes(answer, &info, sizeof info);
     }
