@@ -20,6 +20,15 @@ struct svmx__aside_thread {
     bool ending, left; /* left: its caller has gone, and this is nobody's but the thread's */
 };
 
+/* Drivers may give the thread a signal stack of their own, as LLVM does. It ends without: who watches over stacks at its end, as
+ * the address sanitizer does, finds what it left there. */
+static void run_once(const struct svmx__aside_thread *thread) {
+    stack_t before;
+    const bool known = sigaltstack(NULL, &before) == 0;
+    thread->run(thread->user);
+    if (known) (void)sigaltstack(&before, NULL);
+}
+
 static void *stand_by(void *of) {
     struct svmx__aside_thread *thread = of;
     pthread_mutex_lock(&thread->lock);
@@ -27,7 +36,7 @@ static void *stand_by(void *of) {
         while (!thread->run && !thread->ending) pthread_cond_wait(&thread->changed, &thread->lock);
         if (thread->ending) break;
         pthread_mutex_unlock(&thread->lock);
-        thread->run(thread->user); /* both stay as they are until it is over */
+        run_once(thread); /* run and user stay as they are until it is over */
         pthread_mutex_lock(&thread->lock);
         if (thread->left) break;
         thread->run = NULL;
