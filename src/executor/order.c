@@ -58,17 +58,19 @@ static void append(struct svmx__order *order, struct svmx_batch *batch) {
 
 enum svmx__turn svmx__order_join(struct svmx_batch *batch, bool here) {
     struct svmx__order *order = &batch->executor->order;
-    enum svmx__turn turn = SVMX__TURN_STARTS;
     mark(batch);
     pthread_mutex_lock(&order->lock);
     batch->waits_for = count_before(order, batch);
     batch->waits_here = here;
-    if (batch->waits_for && here && svmx__post_mine()) turn = SVMX__TURN_HANGS;
-    if (turn != SVMX__TURN_HANGS) append(order, batch);
-    while (turn == SVMX__TURN_STARTS && here && batch->waits_for) pthread_cond_wait(&order->moved, &order->lock);
-    if (turn == SVMX__TURN_STARTS && batch->waits_for) turn = SVMX__TURN_WAITS;
+    if (batch->waits_for && here && svmx__post_mine()) {
+        pthread_mutex_unlock(&order->lock);
+        return SVMX__TURN_HANGS;
+    }
+    append(order, batch);
+    while (here && batch->waits_for) pthread_cond_wait(&order->moved, &order->lock);
+    const bool starts = batch->waits_for == 0;
     pthread_mutex_unlock(&order->lock);
-    return turn;
+    return starts ? SVMX__TURN_STARTS : SVMX__TURN_WAITS;
 }
 
 /* Takes it out of the list. Returns the one behind it. Under the lock. */
